@@ -1,0 +1,95 @@
+# Begin with `make run` and `make test`: each sets up what it needs, once, in $(VENV).
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+
+VENV ?= .venv
+PYTHON ?= python3
+PORT ?= 2024
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.ready-to-run
+DEV_READY := $(VENV)/.ready-to-develop
+
+# The user's words travel in the environment, unexpanded: neither make nor the shell may read a `$` or a quote of theirs.
+ifeq ($(origin Q),undefined)
+Q := How do I get a refund, and how much is 18% of a $$250 order?
+else
+override Q := $(value Q)
+endif
+ifneq ($(origin DOCS),undefined)
+override DOCS := $(value DOCS)
+docs_option := --docs "$$DOCS"
+endif
+export Q DOCS
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+.PHONY: run
+run: $(RUN_READY) ## answer a question with tools: make run Q="..." DOCS=~/my/docs
+	@$(BIN)/python -m graphs.cli ask $(docs_option) -- "$$Q"
+
+.PHONY: test
+test: $(DEV_READY) ## run the tests, offline
+	@$(BIN)/python -m pytest
+
+.PHONY: check
+check: lint types drawings-check test ## everything CI checks: ruff, mypy, drawings, tests
+
+.PHONY: lint
+lint: $(DEV_READY) ## ruff: rules and format
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff format --check .
+
+.PHONY: types
+types: $(DEV_READY) ## mypy, strict
+	@$(BIN)/python -m mypy
+
+.PHONY: format
+format: $(DEV_READY) ## let ruff mend what it can
+	@$(BIN)/python -m ruff check --fix .
+	@$(BIN)/python -m ruff format .
+
+.PHONY: drawings
+drawings: $(DEV_READY) ## write graphs/README.md from the code
+	@$(BIN)/python -m graphs.drawings
+
+.PHONY: drawings-check
+drawings-check: $(DEV_READY)
+	@$(BIN)/python -m graphs.drawings --check
+
+.PHONY: studio
+studio: $(DEV_READY) ## serve the graphs to LangGraph Studio: make studio PORT=2024
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
+	  LANGSMITH_TRACING="$${LANGSMITH_TRACING:-false}" \
+	  $(BIN)/python -m langgraph_cli dev --no-browser --port $(PORT)
+
+# Setting up. A file of its own for each purpose, so that `make run` need not wait for the developers' tools.
+$(RUN_READY): pyproject.toml constraints.txt $(BIN)/python
+	$(call install,-e .)
+	@touch $@
+
+$(DEV_READY): pyproject.toml constraints.txt $(BIN)/python
+	$(call install,-e . --group dev)
+	@touch $@ $(RUN_READY)
+
+# pip reads dependency groups since 25.1, which is younger than Python 3.11 to 3.13 ship: the pinned one comes first.
+define install
+@echo "Setting up $(VENV): a minute or two, this once ..." >&2
+@if command -v uv >/dev/null 2>&1 && \
+  uv pip install --quiet --python $(BIN)/python -c constraints.txt -b constraints.txt $(1); then :; else \
+  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null; \
+  $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip && \
+  $(BIN)/python -m pip install --quiet -c constraints.txt --build-constraint constraints.txt $(1); fi
+endef
+
+$(BIN)/python:
+	@python=; for candidate in "$(PYTHON)" python3 python3.13 python3.12 python3.11 python; do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    python=$$candidate; break; fi; done; \
+	if [ -z "$$python" ]; then \
+	  echo "Rungs needs Python 3.11 or newer: install it, or name it with make ... PYTHON=/path/to/python3.11" >&2; exit 1; fi; \
+	if command -v uv >/dev/null 2>&1; then uv venv --quiet --allow-existing --python "$$python" $(VENV); \
+	else "$$python" -m venv --clear $(VENV); fi || { rm -f $@; exit 1; }

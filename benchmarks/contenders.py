@@ -1,0 +1,73 @@
+"""The graphs that are compared: `tools_in_context`, and LangChain's `create_agent`, with the same model, tool and saver."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from benchmarks.measure import cpu_ms
+from graphs import open_graph
+from graphs.memory import open_memory
+
+QUESTION = {"messages": [{"role": "user", "content": "Look everything up, and say when you are done."}]}
+
+
+class RoundsModel(BaseChatModel):
+    """Calls `look` for a number of rounds, then answers; costs next to nothing itself."""
+
+    rounds: int
+
+    @property
+    def _llm_type(self) -> str:
+        return "rounds"
+
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> "RoundsModel":  # type: ignore[override]
+        return self
+
+    def _generate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
+    ) -> ChatResult:
+        done = sum(message.type == "tool" for message in messages)
+        reply = AIMessage("Done.")
+        if done < self.rounds:
+            call = {"id": f"call_{done}", "name": "look", "args": {"query": f"number {done}"}}
+            reply = AIMessage("", tool_calls=[call])
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+def looking(size: int) -> Any:
+    """Make a tool whose result has so many characters."""
+    text = ("row of a result " * (size // 16 + 1))[:size]
+
+    def look(query: str) -> str:
+        """Look something up."""
+        return text
+
+    return look
+
+
+def run_rungs(model: BaseChatModel, rounds: int, size: int, keep: Path | None = None) -> float:
+    """Run `tools_in_context` once and return the CPU milliseconds of a round."""
+    context = {"max_tool_rounds": max(rounds, 1) + 1}
+    with TemporaryDirectory() as folder:
+        db = keep or Path(folder) / "r.sqlite"
+        with open_graph("tools_in_context", db=db, model=model, tools=[looking(size)]) as graph:
+            cost = cpu_ms(lambda: graph.invoke(QUESTION, _config(), context=context))
+    return cost / rounds
+
+
+def run_create_agent(model: BaseChatModel, rounds: int, size: int, keep: Path | None = None) -> float:
+    """Run `create_agent` once, on the same saver, and return the CPU milliseconds of a round."""
+    with TemporaryDirectory() as folder, open_memory(keep or Path(folder) / "r.sqlite") as memory:
+        agent: Any = create_agent(model, [looking(size)], checkpointer=memory.saver)
+        cost = cpu_ms(lambda: agent.invoke(QUESTION, _config(), durability="sync"))
+    return cost / rounds
+
+
+def _config() -> Any:
+    return {"configurable": {"thread_id": "bench"}, "recursion_limit": 10_000}

@@ -1,0 +1,113 @@
+"""One question to the model: sent, tried again where that helps, and its reply made fit for the record."""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.runnables import RunnableConfig
+
+from graphs.errors import UsageError
+from graphs.model_source import Bound, ModelSource
+from graphs.models import retry
+from graphs.models.quirks import RawCalls, normalize_reply
+from graphs.nodes.node import Scope
+from graphs.state import Progress, add_tokens
+from graphs.transcript import call_ids
+from graphs.waiting import Steps, Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking.
+
+    Attributes:
+        reply: The reply as it is recorded, with `seconds` and `attempts` in its `response_metadata`; None where the
+            model failed for good.
+        failure: Why there is no reply, in one line.
+        attempts: How often the model was called.
+        seconds: How long that took, waits between attempts included.
+    """
+
+    reply: AIMessage | None
+    failure: str
+    attempts: int
+    seconds: float
+
+
+def ask(
+    source: ModelSource,
+    system: AnyMessage,
+    view: Sequence[AnyMessage],
+    transcript: Sequence[AnyMessage],
+    scope: Scope,
+    offered: Collection[str],
+) -> Steps[Asked]:
+    """Ask the model for its next reply.
+
+    Only this call is tried again, so that nothing a tool did is done twice.
+
+    Args:
+        source: The graph's model.
+        system: The system prompt.
+        view: What is sent after it.
+        transcript: What is recorded so far: call and message ids in it are taken.
+        scope: The run.
+        offered: Names of the tools bound for this call, in order.
+
+    Raises:
+        UsageError: The model does not exist, or its server refused the credentials.
+    """
+    model = source.bound(scope.context, offered)
+    config, raw = _listening(scope.config, model)
+    sent = [system, *view]
+    retrying, async_retrying = retry.retrying(), retry.async_retrying()
+    started = time.perf_counter()
+    try:
+        reply = yield Wait(
+            lambda: retrying(model.invoke, sent, config),
+            lambda: async_retrying(model.ainvoke, sent, config),
+        )
+    except AssertionError:
+        raise
+    except Exception as error:
+        if retry.is_configuration(error):
+            raise UsageError(retry.describe(error)) from error
+        reply, failure = None, retry.describe(error)
+    seconds = time.perf_counter() - started
+    statistics = retrying.statistics or async_retrying.statistics
+    attempts = int(statistics.get("attempt_number", 1))
+    if reply is None:
+        return Asked(None, failure, attempts, seconds)
+    reply = normalize_reply(reply, {i for i in call_ids(transcript) if i}, raw)
+    if reply.id is None or any(message.id == reply.id for message in transcript):
+        reply.id = str(uuid4())
+    reply.response_metadata |= {"seconds": round(seconds, 6), "attempts": attempts}
+    return Asked(reply, "", attempts, seconds)
+
+
+def charge(progress: Progress, asked: Asked, **changes: int) -> Progress:
+    """Add what a call cost to the run's progress; an unknown number of tokens stays unknown."""
+    usage = asked.reply.usage_metadata if asked.reply else None
+    return {  # type: ignore[return-value]
+        **progress,
+        "model_calls": progress["model_calls"] + 1,
+        "input_tokens": add_tokens(progress["input_tokens"], usage and usage["input_tokens"]),
+        "output_tokens": add_tokens(progress["output_tokens"], usage and usage["output_tokens"]),
+        "seconds": progress["seconds"] + asked.seconds,
+        **changes,
+    }
+
+
+def _listening(config: RunnableConfig, model: Bound) -> tuple[RunnableConfig, RawCalls | None]:
+    """Listen to the pieces of a streamed reply: they alone hold a call's arguments as they were written."""
+    callbacks = config.get("callbacks")
+    streams = getattr(getattr(model, "bound", model), "streaming", False)
+    if not isinstance(callbacks, BaseCallbackManager) or not (callbacks.handlers or streams):
+        return config, None
+    raw = RawCalls()
+    callbacks = callbacks.copy()
+    callbacks.add_handler(raw, inherit=True)
+    return {**config, "callbacks": callbacks}, raw

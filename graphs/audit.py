@@ -1,0 +1,157 @@
+"""Audit events: each model call and each tool call, on the logger `rungs.audit` and read back from a transcript.
+
+Everything an event tells is recorded in the transcript itself, so the log needs no table of its own, and a thread's
+events can be read back on any machine that has its checkpoints.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+
+from tools.redact import redact, redact_data
+
+if TYPE_CHECKING:
+    from graphs.asking import Asked
+    from graphs.nodes.node import Scope
+
+logger = logging.getLogger("rungs.audit")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One call of a model or of a tool.
+
+    Attributes:
+        kind: What was called.
+        step: Place of the model call in the run, from 1; a tool call has the place of the reply that made it.
+        status: `success`, or `error` for a call that failed or was not executed.
+        seconds: How long it took; None where nothing ran.
+        tool: The tool's name.
+        call_id: The tool call's id.
+        arguments: What the tool ran with, defaults included; or what was asked for, where it did not run.
+        result: The tool's result, or the reply's text.
+        calls: Names of the tools that the reply called.
+        model: The model that answered.
+        attempts: How often the model was called for this reply.
+        messages: How many messages the model was sent.
+        offered: Names of the tools it was shown.
+        input_tokens: Tokens sent; None: unknown.
+        output_tokens: Tokens received; None: unknown.
+        cached: Whether the result came from the cache.
+        thread: The thread, where the event was logged as it happened.
+        user: The user, likewise.
+    """
+
+    kind: Literal["model_call", "tool_call"]
+    step: int
+    status: Literal["success", "error"] = "success"
+    seconds: float | None = None
+    tool: str | None = None
+    call_id: str | None = None
+    arguments: dict[str, Any] | None = None
+    result: str | None = None
+    calls: list[str] = field(default_factory=list)
+    model: str | None = None
+    attempts: int | None = None
+    messages: int | None = None
+    offered: list[str] | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached: bool = False
+    thread: str | None = None
+    user: str | None = None
+
+    def as_json(self) -> str:
+        """Render the event as one line of JSON, secrets filtered, what is not known left out."""
+        known = {key: value for key, value in asdict(self).items() if value not in (None, [])}
+        return json.dumps(redact_data(known), ensure_ascii=False)
+
+
+def events(messages: Iterable[AnyMessage]) -> Iterator[Event]:
+    """Read the events of a thread back from its transcript, in the order they happened."""
+    step = 0
+    asked: dict[str | None, ToolCall] = {}
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            step = 0
+        elif isinstance(message, AIMessage):
+            step += 1
+            asked.update({call["id"]: call for call in message.tool_calls})
+            yield model_event(message, step)
+        elif isinstance(message, ToolMessage):
+            call = asked.get(message.tool_call_id)
+            yield tool_event(message, step, call["args"] if call else {})
+
+
+def model_event(reply: AIMessage, step: int, **more: Any) -> Event:
+    """Make the event of a reply."""
+    usage, told = reply.usage_metadata, reply.response_metadata
+    calls = (*reply.tool_calls, *reply.invalid_tool_calls)
+    return Event(
+        kind="model_call",
+        step=step,
+        seconds=told.get("seconds"),
+        result=redact(reply.text),
+        calls=[call["name"] or "unknown" for call in calls],
+        model=told.get("model_name"),
+        attempts=told.get("attempts"),
+        input_tokens=usage["input_tokens"] if usage else None,
+        output_tokens=usage["output_tokens"] if usage else None,
+        **more,
+    )
+
+
+def tool_event(
+    result: ToolMessage, step: int, arguments: dict[str, Any], **more: Any
+) -> Event:
+    """Make the event of a tool's result; `arguments` are those asked for."""
+    told = result.additional_kwargs
+    return Event(
+        kind="tool_call",
+        step=step,
+        status=result.status,
+        seconds=told.get("seconds"),
+        tool=result.name,
+        call_id=result.tool_call_id,
+        arguments=redact_data(told.get("arguments", arguments)),
+        result=redact(result.text),
+        cached=told.get("cached", False),
+        **more,
+    )
+
+
+def model_call(
+    scope: "Scope", asked: "Asked", *, step: int, messages: int, offered: Iterable[str]
+) -> None:
+    """Log a model call as it ends."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
+    more: dict[str, Any] = {"messages": messages, "offered": list(offered), **_who(scope)}
+    if asked.reply is not None:
+        event = model_event(asked.reply, step, **more)
+    else:
+        event = Event(
+            kind="model_call",
+            step=step,
+            status="error",
+            seconds=asked.seconds,
+            result=asked.failure,
+            attempts=asked.attempts,
+            **more,
+        )
+    logger.info(event.as_json())
+
+
+def tool_call(scope: "Scope", call: ToolCall, result: ToolMessage, *, step: int) -> None:
+    """Log a tool call as it ends, or as it is turned away."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
+    logger.info(tool_event(result, step, call["args"], **_who(scope)).as_json())
+
+
+def _who(scope: "Scope") -> dict[str, str | None]:
+    return {"thread": scope.thread_id, "user": scope.context.user}

@@ -1,0 +1,70 @@
+"""The command line `rungs`: ask a question, go on with a thread, look at what was recorded."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main() -> None:
+    """Run `rungs` with the process's arguments and exit with its code."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command.
+
+    Args:
+        arguments: What follows `rungs` on the command line.
+
+    Returns:
+        The exit code: 0 answered, 1 failed, 2 wrong usage, 3 capped or stuck, 4 waiting for
+        approval, 130 cancelled.
+    """
+    _prefer_our_packages()
+    from graphs.cli.failures import PIPE_CLOSED, PipeClosedError, abandon_stdout, report
+    from graphs.cli.screen import prepare_streams
+
+    arguments, debug = _take_debug(arguments)
+    prepare_streams(debug=debug)
+    try:
+        code = _invoke(arguments or ["--help"])
+        sys.stdout.flush()
+    except (PipeClosedError, BrokenPipeError):
+        abandon_stdout()
+        return PIPE_CLOSED
+    except KeyboardInterrupt as error:
+        return report(error, debug=debug)
+    except Exception as error:  # noqa: BLE001 - whatever went wrong ends in one line, not in a traceback
+        return report(error, debug=debug)
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Run the command; Typer's own entry point would swallow a Ctrl-C and a closed pipe."""
+    from typer import Exit
+    from typer.main import get_command
+
+    from graphs.cli.app import app
+
+    command = get_command(app)
+    try:
+        with command.make_context("rungs", arguments) as context:
+            return int(command.invoke(context) or 0)
+    except Exit as finished:
+        return finished.exit_code
+
+
+def _prefer_our_packages() -> None:
+    """Let no stray `tools` or `prompts` in site-packages win over those beside this package."""
+    home = str(Path(__file__).resolve().parents[2])
+    if home in sys.path:
+        sys.path.remove(home)
+    sys.path.insert(0, home)
+
+
+def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """Take `--debug` out, wherever it stands; what follows `--` are words of the user's."""
+    words = list(arguments)
+    end = words.index("--") if "--" in words else len(words)
+    options = [word for word in words[:end] if word != "--debug"]
+    return [*options, *words[end:]], len(options) < end

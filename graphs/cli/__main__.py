@@ -1,0 +1,5 @@
+"""`python -m graphs.cli` is `rungs`."""
+
+from graphs.cli import main
+
+main()

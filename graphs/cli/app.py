@@ -1,0 +1,210 @@
+"""The commands of `rungs` and their options; what they do is in the modules beside this one."""
+
+from typing import Annotated
+
+import typer
+
+from graphs.cli.settings import DEFAULT_DB
+
+app = typer.Typer(
+    name="rungs",
+    help="Put a question to an agent, go on with a thread, look at what was recorded.",
+    epilog="Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 capped or stuck, "
+    "4 waiting for approval, 130 cancelled.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+notes_app = typer.Typer(help="Look at a user's notes, or delete one.", rich_markup_mode=None)
+app.add_typer(notes_app, name="notes")
+
+Db = Annotated[
+    str, typer.Option("--db", envvar="RUNGS_DB", metavar="FILE", help="The memory file.")
+]
+User = Annotated[
+    str | None,
+    typer.Option(
+        "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AnswerOnly = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer alone.")]
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"rungs {version('rungs')}")
+        raise typer.Exit
+
+
+@app.callback()
+def rungs(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Log the audit events, and show where an error came from."),
+    ] = False,
+) -> None:
+    """Put a question to an agent, go on with a thread, look at what was recorded."""
+
+
+@app.command()
+def ask(
+    question: Annotated[
+        str, typer.Argument(help="The question; - reads it from stdin.", show_default=False)
+    ],
+    *,
+    graph: Annotated[
+        str | None, typer.Option("--graph", "-g", metavar="NAME", help="The variant.")
+    ] = None,
+    user: User = None,
+    thread: Annotated[
+        str | None,
+        typer.Option("--thread", "-t", metavar="ID", help="The thread, new or begun earlier."),
+    ] = None,
+    docs: Annotated[
+        str | None,
+        typer.Option(
+            "--docs",
+            "-d",
+            envvar="RUNGS_DOCS",
+            metavar="DIR",
+            help="The folder of Markdown and text files to search.",
+        ),
+    ] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", envvar="RUNGS_TOOLS", metavar="FILE", help="The tools file."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-m", metavar="M", help="offline, openai:NAME or another provider:NAME."
+        ),
+    ] = None,
+    company: Annotated[
+        str | None,
+        typer.Option("--company", metavar="NAME", help="The company the assistant works for."),
+    ] = None,
+    max_tool_rounds: Annotated[
+        int | None,
+        typer.Option("--max-tool-rounds", metavar="N", help="Tool rounds before the last call."),
+    ] = None,
+    read_only: Annotated[
+        bool | None,
+        typer.Option("--read-only/--no-read-only", help="Run no tool that changes state."),
+    ] = None,
+    db: Db = DEFAULT_DB,
+    as_json: AsJson = False,
+    quiet: AnswerOnly = False,
+) -> int:
+    """Answer a question, showing each step as it happens."""
+    from graphs.cli.question import read_question
+
+    text = read_question(question)
+
+    from graphs.cli.ask import Run, execute
+    from graphs.cli.records import recorded_settings
+    from graphs.cli.screen import Screen
+    from graphs.cli.settings import Settings, check_thread_id
+
+    settings = Settings(
+        graph, user, model, docs, tools, company, max_tool_rounds, read_only
+    ).absolute()
+    if thread is not None:
+        thread = check_thread_id(thread)
+        settings = recorded_settings(settings, thread, db)
+    run = Run(text, settings, db, thread)
+    return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
+
+
+@app.command()
+def resume(
+    thread: Annotated[str, typer.Argument(help="The thread's id.", show_default=False)],
+    *,
+    db: Db = DEFAULT_DB,
+    as_json: AsJson = False,
+    quiet: AnswerOnly = False,
+) -> int:
+    """Go on with a run that was stopped or killed, with the settings its thread recorded."""
+    from graphs.cli.ask import Run, execute
+    from graphs.cli.records import settings_to_resume
+    from graphs.cli.screen import Screen
+    from graphs.cli.settings import check_thread_id
+
+    thread = check_thread_id(thread)
+    run = Run(None, settings_to_resume(thread, db), db, thread)
+    return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
+
+
+@app.command()
+def threads(*, user: User = None, db: Db = DEFAULT_DB, as_json: AsJson = False) -> None:
+    """List a user's threads, newest first; without a user those of nobody in particular."""
+    from graphs.cli.records import show_threads
+    from graphs.cli.screen import Screen
+
+    show_threads(db, user, Screen(), as_json=as_json)
+
+
+@app.command()
+def audit(
+    thread: Annotated[str, typer.Argument(help="The thread's id.", show_default=False)],
+    *,
+    db: Db = DEFAULT_DB,
+    as_json: AsJson = False,
+) -> None:
+    """Show every model call and tool call of a thread."""
+    from graphs.cli.records import show_events
+    from graphs.cli.screen import Screen
+    from graphs.cli.settings import check_thread_id
+
+    show_events(db, check_thread_id(thread), Screen(), as_json=as_json)
+
+
+@app.command()
+def draw(
+    graph: Annotated[str, typer.Argument(help="The variant.", show_default=False)],
+    *,
+    ascii_art: Annotated[bool, typer.Option("--ascii", help="Draw it with letters.")] = False,
+) -> None:
+    """Draw a graph, as Mermaid text."""
+    from graphs.cli.drawing import show_drawing
+    from graphs.cli.screen import Screen
+
+    show_drawing(graph, Screen(), as_letters=ascii_art)
+
+
+NotesOwner = Annotated[
+    str, typer.Option("--user", "-u", metavar="ID", help="Whose notes.", show_default=False)
+]
+
+
+@notes_app.command("list")
+def notes_list(*, user: NotesOwner, db: Db = DEFAULT_DB, as_json: AsJson = False) -> None:
+    """List a user's notes, oldest first."""
+    from graphs.cli.records import show_notes
+    from graphs.cli.screen import Screen
+
+    show_notes(db, user, Screen(), as_json=as_json)
+
+
+@notes_app.command("delete")
+def notes_delete(
+    key: Annotated[
+        str, typer.Argument(help="The note's key, or enough of its beginning.", show_default=False)
+    ],
+    *,
+    user: NotesOwner,
+    db: Db = DEFAULT_DB,
+) -> None:
+    """Delete one of a user's notes."""
+    from graphs.cli.records import remove_note
+    from graphs.cli.screen import Screen
+
+    remove_note(db, user, key, Screen())

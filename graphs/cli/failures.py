@@ -1,0 +1,87 @@
+"""How a command ends that does not answer: its exit code, and a line that says what to do."""
+
+import errno
+import os
+import sys
+import traceback
+
+FAILED = 1
+USAGE = 2
+CANCELLED = 130
+PIPE_CLOSED = 141
+
+EXIT_CODES = {
+    "answered": 0,
+    "record": 0,
+    "rejected": FAILED,
+    "no_answer": FAILED,
+    "refused": FAILED,
+    "tool_limit": 3,
+    "turn_limit": 3,
+    "stuck": 3,
+    "context_exhausted": 3,
+    "stopped_early": 3,
+    "waiting": 4,
+    "cancelled": CANCELLED,
+}
+"""What the shell is told for each status of a run."""
+
+
+class PipeClosedError(Exception):
+    """Whoever read our output has gone; there is nobody left to tell."""
+
+
+def report(error: BaseException, *, debug: bool) -> int:
+    """Tell on stderr, in one line, what went wrong, and return the exit code."""
+    if debug and not isinstance(error, KeyboardInterrupt):
+        traceback.print_exception(error)
+    code, text = explain(error)
+    try:
+        sys.stderr.write(f"rungs: {text}\n")
+        sys.stderr.flush()
+    except OSError:
+        pass
+    return code
+
+
+def explain(error: BaseException) -> tuple[int, str]:
+    """Return the exit code for an exception, and the line that explains it.
+
+    A `ValueError` of our own packages, and what Typer says of the options, is the caller's mistake
+    (2); anything else is a failure (1).
+    """
+    from graphs.cli.screen import one_line
+
+    if isinstance(error, KeyboardInterrupt):
+        return CANCELLED, "cancelled"
+    from typer.exceptions import Abort, TyperException
+
+    if isinstance(error, Abort):
+        return CANCELLED, "cancelled"
+    if isinstance(error, TyperException):
+        command = getattr(getattr(error, "ctx", None), "command_path", "rungs")
+        return USAGE, f"{one_line(error.format_message()).rstrip('.')} (see {command} --help)"
+    if isinstance(error, ValueError) and _is_ours(type(error)):
+        return USAGE, one_line(str(error))
+    from tools.results import describe_error
+
+    return FAILED, f"{one_line(describe_error(error))} (--debug shows where)"
+
+
+def _is_ours(kind: type[BaseException]) -> bool:
+    return kind.__module__.partition(".")[0] in {"graphs", "tools", "prompts"}
+
+
+def abandon_stdout() -> None:
+    """Point stdout nowhere, so that Python's flush at exit does not complain of the pipe."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass
+
+
+def is_closed_pipe(error: OSError) -> bool:
+    """Tell whether writing failed because the reader has gone (Windows says EINVAL)."""
+    return isinstance(error, BrokenPipeError) or error.errno in {errno.EPIPE, errno.ESHUTDOWN}

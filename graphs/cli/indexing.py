@@ -1,0 +1,56 @@
+"""Index a folder before the question is put to it, with a progress bar where somebody may watch."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from graphs.cli.screen import Screen, one_line, plural
+from tools.docs_index import build
+
+Show = Callable[[int, int], None]
+
+
+def index_documents(folder: str, screen: Screen) -> None:
+    """Bring the index of a folder up to date.
+
+    Raises:
+        DocsFolderError: The folder is missing, a file, unreadable or has no documents.
+    """
+    files = 0
+    with _bar(folder) as show:
+
+        def progress(done: int, total: int) -> None:
+            nonlocal files
+            files = done
+            show(done, total)
+
+        build(folder, progress=progress)
+    if files:
+        screen.text(f"indexed {plural(files, 'file')} of {folder}", "dim")
+
+
+@contextmanager
+def _bar(folder: str) -> Iterator[Show]:
+    """Lend a progress bar on stderr if that is a terminal, else nothing."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(escape(f"indexing {one_line(folder)}"), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

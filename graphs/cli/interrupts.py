@@ -1,0 +1,61 @@
+"""Ctrl-C: the first one stops the run where nothing is left half done, the second one quits."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from graphs.cli.failures import CANCELLED
+
+
+@dataclass(slots=True)
+class Stop:
+    """Whether the user asked to stop."""
+
+    requested: bool = False
+
+
+@contextmanager
+def stoppable(running: Callable[[], str], say: Callable[[str], None]) -> Iterator[Stop]:
+    """Handle Ctrl-C while a run goes on.
+
+    * A wait for the model is given up at once: asking it again later changes nothing.
+    * Running tools may have effects: they are waited for, and their results are recorded, so
+      that a resumed run knows of them. Nothing more is started.
+    * The second Ctrl-C ends the process as it is; what was recorded stays.
+
+    Args:
+        running: Names the tools that run now; "" while the model is waited for.
+        say: Tells the user what is going on.
+
+    Yields:
+        The `Stop` to look at between two steps.
+    """
+    stop = Stop()
+
+    def on_interrupt(_signal: int, _frame: object) -> None:
+        if stop.requested:
+            _quit()
+        stop.requested = True
+        tools = running()
+        if not tools:
+            raise KeyboardInterrupt
+        say(f"stopping when {tools} has ended; Ctrl-C again quits at once")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _quit() -> None:
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), b"\x1b[?25h\n")  # the spinner had hidden the cursor
+    os._exit(CANCELLED)

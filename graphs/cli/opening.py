@@ -1,0 +1,58 @@
+"""Open a graph for a run: everything that can be wrong is found before anything is written."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from graphs import models
+from graphs.cli.indexing import index_documents
+from graphs.cli.screen import Screen
+from graphs.cli.settings import DEFAULT_GRAPH, Settings
+from graphs.context import read_context
+from graphs.errors import UsageError
+from graphs.open import open_graph
+from graphs.variants import GRAPHS
+from tools import load_tools
+
+
+@contextmanager
+def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
+    """Lend the compiled graph of the settings, on the memory file.
+
+    The graph's name, the tools file, the context, the model and the folder are checked in this
+    order, and all of them before the memory file is opened or created.
+
+    Raises:
+        ValueError: One of them is wrong; one line says which and what to do.
+    """
+    name = settings.graph or DEFAULT_GRAPH
+    if name not in GRAPHS:
+        raise UsageError(f"there is no graph {name!r}: name one of {', '.join(GRAPHS)}")
+    screen.wait("opening ...")
+    try:
+        tools = None if settings.tools is None else load_tools(settings.tools)
+        read_context(GRAPHS[name].Context, settings.context())
+        model = models.resolve(settings.model_name)
+    finally:
+        screen.settle()
+    with _environment("RUNGS_DOCS", settings.docs):
+        if settings.docs is not None:
+            index_documents(settings.docs, screen)
+        with open_graph(name, db=db, model=model, tools=tools) as graph:
+            yield graph
+
+
+@contextmanager
+def _environment(name: str, value: str | None) -> Iterator[None]:
+    """Set a variable for a while: the search tool reads its folder from there."""
+    before = os.environ.get(name)
+    if value is not None:
+        os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[name] = before
+        elif value is not None:
+            os.environ.pop(name, None)

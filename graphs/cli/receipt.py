@@ -1,0 +1,63 @@
+"""The receipt of a run: how it ended, what it cost, and how to go on."""
+
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphs.cli.screen import plural
+from graphs.cli.settings import DEFAULT_DB
+
+UNFINISHED = {"cancelled", "waiting", "stopped_early"}
+
+
+def receipt(ended: Mapping[str, Any]) -> str:
+    """Tell in one line how a run ended and what it cost."""
+    status = str(ended["status"])
+    head = status if status == "answered" else f"{status.replace('_', ' ')}: {ended['stop_reason']}"
+    cost = costs(ended.get("usage") or {})
+    return f"{head} ({cost})" if cost else head
+
+
+def costs(usage: Mapping[str, Any]) -> str:
+    """Tell what a run cost; tokens that were not counted are unknown, never 0."""
+    if not usage:
+        return ""
+    sent, received = usage.get("input_tokens"), usage.get("output_tokens")
+    known = sent is not None and received is not None
+    told = [
+        plural(usage.get("model_calls") or 0, "model call"),
+        plural(usage.get("tool_calls") or 0, "tool call"),
+        f"{sent:,} + {received:,} tokens" if known else "tokens unknown",
+        f"{usage.get('seconds') or 0.0:.2f} s",
+    ]
+    if model := usage.get("model"):
+        told.append(f"model {model}")
+    return ", ".join(told)
+
+
+def next_command(ended: Mapping[str, Any], db: str, user: str | None) -> str:
+    """Return the command that goes on with the thread."""
+    thread = shlex.quote(str(ended["thread_id"]))
+    place = "" if db == DEFAULT_DB else f" --db {shlex.quote(db)}"
+    if ended["status"] in UNFINISHED:
+        return f"{program()} resume {thread}{place}"
+    whose = "" if user is None else f" --user {shlex.quote(user)}"
+    return f'{program()} ask --thread {thread}{whose}{place} "..."'
+
+
+def program() -> str:
+    """Return what to type for `rungs`: its path, where the shell would not find it by name."""
+    ours = Path(sys.executable).with_name("rungs")
+    if shutil.which("rungs") or not ours.exists():
+        return "rungs"
+    here = Path.cwd()
+    return shlex.quote(str(ours.relative_to(here) if ours.is_relative_to(here) else ours))
+
+
+def as_json(ended: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `--json` prints."""
+    names = ("thread_id", "graph", "answer", "status", "stop_reason", "usage")
+    return {name: ended.get(name) for name in names}

@@ -1,0 +1,137 @@
+"""What the memory file holds: threads, a thread's events, and notes."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from graphs.audit import events
+from graphs.cli.screen import Screen, shorten
+from graphs.cli.settings import Settings, existing_db
+from graphs.cli.telling import tell
+from graphs.errors import UsageError
+from graphs.memory import open_memory
+from graphs.open import open_graph
+from graphs.threads import NAMESPACE, Thread, get_thread, list_threads
+from tools.notes import delete_note, read_notes
+
+EVENT_WIDTH = 500
+"""Characters of an event's line; `--json` has all of it."""
+
+
+def recorded_settings(settings: Settings, thread_id: str, db: str) -> Settings:
+    """Fill in what was not given from what the thread recorded, if the thread exists.
+
+    Raises:
+        UsageError: The thread belongs to another user, or to another graph.
+    """
+    if not db.strip() or not Path(db).expanduser().is_file():
+        return settings
+    thread = _find(db, thread_id)
+    if thread is None:
+        return settings
+    if settings.graph not in {None, thread.graph}:
+        raise UsageError(
+            f"thread {thread_id} was begun by the graph {thread.graph}: "
+            "leave --graph out, or begin a new thread"
+        )
+    if thread.user_id not in {None, settings.user}:
+        raise UsageError(
+            f"thread {thread_id} belongs to another user: "
+            "name its user with --user, or begin a new thread"
+        )
+    return settings.over({**thread.settings, "graph": thread.graph})
+
+
+def settings_to_resume(thread_id: str, db: str) -> Settings:
+    """Return the settings that a thread recorded.
+
+    Raises:
+        UsageError: There is no such thread.
+    """
+    thread = _find(existing_db(db), thread_id)
+    if thread is None:
+        raise _no_thread(thread_id, db)
+    return Settings().over({**thread.settings, "graph": thread.graph, "user": thread.user_id})
+
+
+def show_threads(db: str, user: str | None, screen: Screen, *, as_json: bool) -> None:
+    """List a user's threads, newest first; without a user those of nobody in particular."""
+    with open_memory(existing_db(db)) as memory:
+        found = list_threads(memory, user)
+    for thread in found:
+        if as_json:
+            times = {"created": thread.created.isoformat(), "updated": thread.updated.isoformat()}
+            screen.data(asdict(thread) | times)
+            continue
+        updated = thread.updated.astimezone().strftime("%Y-%m-%d %H:%M")
+        told = f"{thread.thread_id}  {updated}  {thread.status}  "
+        screen.text(told + shorten(thread.question, max(screen.width - len(told), 40)))
+    if not found and not as_json:
+        screen.text(
+            "no threads without a user: name one with --user"
+            if user is None
+            else f"no threads of {user}"
+        )
+
+
+def show_events(db: str, thread_id: str, screen: Screen, *, as_json: bool) -> None:
+    """Show a thread's model calls and tool calls, in the order they happened.
+
+    Raises:
+        UsageError: There is no such thread.
+    """
+    thread = _find(existing_db(db), thread_id)
+    if thread is None:
+        raise _no_thread(thread_id, db)
+    with open_graph(thread.graph, db=db, tools=[]) as graph:
+        state = graph.get_state({"configurable": {"thread_id": thread_id}})
+    for event in events(state.values.get("messages") or ()):
+        if as_json:
+            screen.data(json.loads(event.as_json()))
+        else:
+            screen.text(tell(event, EVENT_WIDTH, with_text=True))
+
+
+def show_notes(db: str, user: str, screen: Screen, *, as_json: bool) -> None:
+    """List a user's notes, oldest first."""
+    with open_memory(existing_db(db)) as memory:
+        notes = read_notes(memory.store, user)
+    for note in notes:
+        if as_json:
+            screen.data(asdict(note))
+        else:
+            screen.text(f"{note.key[:8]}  {note.created[:16]}  {note.text}")
+    if not notes and not as_json:
+        screen.text(f"no notes of {user}")
+
+
+def remove_note(db: str, user: str, key: str, screen: Screen) -> None:
+    """Delete the one note of a user whose key begins so.
+
+    Raises:
+        UsageError: No note, or more than one, has such a key.
+    """
+    with open_memory(existing_db(db)) as memory:
+        found = [
+            note for note in read_notes(memory.store, user) if key and note.key.startswith(key)
+        ]
+        if len(found) != 1:
+            many = (
+                f"{len(found)} notes have keys that begin"
+                if found
+                else "no note has a key that begins"
+            )
+            raise UsageError(f"{many} with {key!r}: take one from rungs notes list --user {user}")
+        delete_note(memory.store, user, found[0].key)
+    screen.text(f"deleted: {found[0].text}")
+
+
+def _find(db: str, thread_id: str) -> Thread | None:
+    """Return a thread for its owner: whoever may read the file may see what is in it."""
+    with open_memory(db) as memory:
+        item = memory.store.get(NAMESPACE, thread_id)
+        return None if item is None else get_thread(memory, thread_id, item.value.get("user_id"))
+
+
+def _no_thread(thread_id: str, db: str) -> UsageError:
+    return UsageError(f"there is no thread {thread_id!r} in {db}: rungs threads lists them")

@@ -1,0 +1,110 @@
+"""What a run is put together from: what was given, else what the thread recorded, else defaults."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from graphs.errors import UsageError
+
+DEFAULT_GRAPH = "tools_in_context"
+DEFAULT_DB = "rungs.sqlite"
+THREAD_ID_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a run; None is what was not given.
+
+    Attributes:
+        graph: The variant's name.
+        user: Whose notes are read and written.
+        model: As `provider:name`.
+        docs: The folder that is searched, absolute.
+        tools: The tools file, absolute.
+        company: The company the assistant works for.
+        max_tool_rounds: Tool rounds before the last call.
+        read_only: Whether tools that change state are left out.
+    """
+
+    graph: str | None = None
+    user: str | None = None
+    model: str | None = None
+    docs: str | None = None
+    tools: str | None = None
+    company: str | None = None
+    max_tool_rounds: int | None = None
+    read_only: bool | None = None
+
+    def absolute(self) -> Self:
+        """Name files and folders such that a later run finds them from any place."""
+        return replace(self, docs=_absolute(self.docs), tools=_absolute(self.tools))
+
+    def over(self, recorded: Mapping[str, Any]) -> Self:
+        """Fill in what was not given with what a thread recorded."""
+        known = {field.name for field in fields(self)}
+        missing = {
+            name: value
+            for name, value in recorded.items()
+            if name in known and value is not None and getattr(self, name) is None
+        }
+        return replace(self, **missing)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return what the thread keeps, for `rungs resume` to find."""
+        told = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in told.items() if name not in {"graph", "user"}}
+
+    def context(self) -> dict[str, Any]:
+        """Return the run's context; what was not given takes the variant's default."""
+        given = {
+            "user_id": self.user,
+            "company": self.company,
+            "max_tool_rounds": self.max_tool_rounds,
+            "read_only": self.read_only,
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def model_name(self) -> str:
+        """The model: given, else `RUNGS_MODEL`, else the offline controller."""
+        return self.model or os.environ.get("RUNGS_MODEL") or "offline"
+
+
+def _absolute(path: str | None) -> str | None:
+    if path is None or not path.strip() or "\0" in path:
+        return path
+    try:
+        return str(Path(path).expanduser().absolute())
+    except (OSError, RuntimeError):
+        return path
+
+
+def check_thread_id(thread_id: str) -> str:
+    """Return a thread id that can be typed, listed and looked up.
+
+    Raises:
+        UsageError: It is blank, too long or not printable.
+    """
+    text = thread_id.strip()
+    if not text or len(text) > THREAD_ID_LIMIT or not text.isprintable():
+        raise UsageError(
+            f"a thread id has 1 to {THREAD_ID_LIMIT} printable characters: "
+            "name another one, or leave --thread out"
+        )
+    return text
+
+
+def existing_db(path: str) -> str:
+    """Return the path of a memory file to look into, which looking must not create.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    if not path.strip() or "\0" in path or not Path(path).expanduser().exists():
+        raise UsageError(
+            f"there is no memory file {path!r} yet: "
+            "ask a question first, or name another one with --db"
+        )
+    return path

@@ -1,0 +1,85 @@
+"""Show each step of a run as it happens."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+
+from graphs.audit import events
+from graphs.cli.screen import Screen
+from graphs.cli.telling import tell
+from tools.redact import redact_data
+
+
+class Steps:
+    """The steps of one run, shown as they come in.
+
+    Args:
+        screen: Where they are shown.
+        transcript: What the thread held before the run.
+
+    Attributes:
+        ran: Names of the tools that ran, in order.
+        busy: Names of the tools that run, until their results are recorded; "" while the model
+            is waited for.
+    """
+
+    def __init__(self, screen: Screen, transcript: Iterable[AnyMessage] = ()) -> None:
+        self._screen = screen
+        self._messages = list(transcript)
+        self._told = 0
+        self._open: dict[str, str] = {}
+        self.ran: list[str] = []
+        self.busy = ""
+        self._tell_new(shown=False)
+        self.settle()
+
+    def begin(self) -> None:
+        """Show that something is under way before the first step has ended."""
+        self._screen.wait(f"running {self.busy} ..." if self.busy else "waiting for the model ...")
+
+    def update(self, update: Mapping[str, Any]) -> None:
+        """Show what a step of the graph wrote.
+
+        Args:
+            update: One item of `stream_mode="updates"`: what each node that ran wrote.
+        """
+        for node, written in update.items():
+            if not node.startswith("__") and isinstance(written, Mapping):
+                self._messages += written.get("messages") or []
+        self._tell_new(shown=True)
+        self.busy = self.busy or self._running()
+        self.begin()
+
+    def settle(self) -> None:
+        """Take note that what was written so far is recorded."""
+        self.busy = self._running()
+
+    def _running(self) -> str:
+        return ", ".join(self._open.values())
+
+    def _tell_new(self, *, shown: bool) -> None:
+        told = list(events(self._messages))
+        calls = self._note_calls()
+        for event in told[self._told :]:
+            if event.kind == "tool_call" and shown and event.seconds is not None:
+                self.ran.append(event.tool or "unknown")
+            if not shown:
+                continue
+            asked = calls if event.kind == "model_call" else []
+            style = "yellow" if event.status == "error" else "cyan" if asked else "dim"
+            self._screen.text(tell(event, self._screen.width, calls=asked), style)
+        self._told = len(told)
+
+    def _note_calls(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Note which calls wait for a result, and return those of the newest reply."""
+        newest: list[tuple[str, Mapping[str, Any]]] = []
+        self._open = {}
+        for message in self._messages:
+            if isinstance(message, AIMessage):
+                newest = [(call["name"], redact_data(call["args"])) for call in message.tool_calls]
+                for call in (*message.tool_calls, *message.invalid_tool_calls):
+                    self._open[call["id"] or ""] = call["name"] or "unknown"
+            elif isinstance(message, ToolMessage):
+                self._open.pop(message.tool_call_id, None)
+        return newest

@@ -1,0 +1,96 @@
+"""Run-time settings: what Studio draws as a form, and Python callers pass as `context=`."""
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from graphs.errors import UsageError
+
+class Context(BaseModel):
+    """Settings that every variant has.
+
+    Unknown keys are ignored, because Studio and the servers send keys of their own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
+
+    model: str | None = Field(
+        default=None,
+        max_length=200,
+        description="The model as provider:name, for example openai:gpt-5-mini. "
+        "Empty takes RUNGS_MODEL, or the offline controller.",
+    )
+    user_id: str | None = Field(
+        default=None,
+        max_length=256,
+        description="Whose notes are read and written. Empty turns notes off.",
+    )
+    company: str = Field(
+        default="Globex",
+        min_length=1,
+        max_length=200,
+        description="The company the assistant works for.",
+    )
+    tool_timeout: float = Field(
+        default=10.0, gt=0, le=3600, description="Seconds one tool call may take."
+    )
+    read_only: bool = Field(
+        default=False, description="Let no tool run that changes state."
+    )
+    tool_result_limit: int = Field(
+        default=20_000,
+        ge=100,
+        le=1_000_000,
+        description="Characters of one tool result that are kept and shown to the model.",
+    )
+
+    @property
+    def user(self) -> str | None:
+        """The user's id, or None where it is missing or blank."""
+        return self.user_id or None
+
+    @property
+    def cap(self) -> int:
+        """How many rounds a run may have before the one last call with tools off."""
+        raise AttributeError(f"{type(self).__name__} has no cap on rounds")
+
+
+class ToolRoundsContext(Context):
+    """Settings of a variant that stops after a number of tool rounds."""
+
+    max_tool_rounds: int = Field(
+        default=5,
+        ge=1,
+        le=1000,
+        description="Tool rounds before the one last call, which has no tools.",
+    )
+
+    @property
+    def cap(self) -> int:
+        """The cap on tool rounds."""
+        return self.max_tool_rounds
+
+
+def read_context(schema: type[Context], value: object) -> Context:
+    """Make a context of what a caller passed; None means the defaults.
+
+    Args:
+        schema: The variant's context class.
+        value: None, a mapping, or an instance of the class or of one like it.
+
+    Raises:
+        UsageError: A value is out of its bounds or of a wrong type; every such field is named.
+    """
+    if value is None:
+        return schema()
+    if isinstance(value, schema):
+        return value
+    data = value.model_dump() if isinstance(value, BaseModel) else value
+    if not isinstance(data, dict):
+        raise UsageError(f"context must be a mapping or a {schema.__name__}, got {type(value).__name__}")
+    try:
+        return schema.model_validate(data)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+            for item in error.errors(include_url=False, include_context=False)
+        )
+        raise UsageError(f"context: {problems}") from None

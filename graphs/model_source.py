@@ -1,0 +1,57 @@
+"""The model of a graph, fixed when it is built or named by the run, with its tools bound once."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable
+
+from graphs import models
+from graphs.context import Context
+from graphs.waiting import Wait
+from tools import Contract
+
+Bound = Runnable[LanguageModelInput, AIMessage]
+
+
+class ModelSource:
+    """Gives the model of a run, and makes each binding of tools once a graph, not once a call.
+
+    Args:
+        model: A chat model, a `provider:name`, or None for the run's `context.model`.
+        tools: The tools it may be shown.
+
+    Raises:
+        ModelError: A model named here can't be used as it is configured.
+    """
+
+    def __init__(self, model: BaseChatModel | str | None, tools: Sequence[Contract]) -> None:
+        self._model = models.resolve(model) if isinstance(model, str) else model
+        self._tools = tuple(tools)
+        self._bound: dict[tuple[str | None, tuple[str, ...]], Bound] = {}
+
+    def name(self, context: Context) -> str:
+        """Name the model, as `usage` tells it."""
+        model = self._model or models.resolve(context.model)
+        name = getattr(model, "model_name", None) or getattr(model, "model", None)
+        return str(name or model._llm_type)  # noqa: SLF001 - langchain's own word for the kind of a model
+
+    def bound(self, context: Context, offered: Iterable[str]) -> Bound:
+        """Return the model with the offered tools bound to it."""
+        key = (None if self._model else context.model, tuple(offered))
+        if key not in self._bound:
+            model = self._model or models.resolve(context.model)
+            schemas = [tool.openai() for tool in self._tools if tool.name in key[1]]
+            self._bound[key] = model.bind_tools(schemas) if schemas else model
+        return self._bound[key]
+
+    def is_ready(self, context: Context) -> bool:
+        """Tell whether the model is there already."""
+        return self._model is not None or (context.model, ()) in self._bound
+
+    def prepare(self, context: Context) -> Wait[object]:
+        """Import and build the model, which may block, away from an event loop."""
+        return Wait(
+            lambda: self.bound(context, ()), lambda: asyncio.to_thread(self.bound, context, ())
+        )

@@ -1,0 +1,119 @@
+"""A chat completion's JSON, read as langchain-openai reads it, but strictly and without raising."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_openai.chat_models.base import _create_usage_metadata
+from openai.types import CompletionUsage
+from openai.types.chat.chat_completion import ChoiceLogprobs
+
+from graphs.models.errors import ModelReplyError
+from graphs.models.raw_calls import from_openai, parse_calls
+from tools.redact import redact
+
+
+def read_json(body: bytes) -> dict[str, Any]:
+    """Decode a reply's body.
+
+    Raises:
+        ModelReplyError: it is no JSON object.
+    """
+    try:
+        data = json.loads(body)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        start = redact(body[:120].decode(errors="replace").strip()) or "nothing"
+        raise ModelReplyError(f"the model server sent no JSON object but: {start}")
+    return data
+
+
+def chat_result(
+    data: Mapping[str, Any], default_model: str, generation_info: Mapping[str, Any]
+) -> ChatResult:
+    """Make the result of a reply.
+
+    Arguments are parsed strictly from their raw text; a call whose arguments do not parse is in
+    `invalid_tool_calls`, whatever type they have. Usage without a count is unknown (None).
+
+    Raises:
+        ModelReplyError: the reply has no choices, or tells an error.
+    """
+    if error := data.get("error"):
+        message = error.get("message") if isinstance(error, Mapping) else error
+        raise ModelReplyError(f"the model server sent an error: {redact(str(message or error))}")
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise ModelReplyError("the model server sent a reply without choices")
+    raw_usage = data.get("usage")
+    usage = raw_usage if isinstance(raw_usage, Mapping) and raw_usage else None
+    tier = data.get("service_tier")
+    output: dict[str, Any] = {
+        "token_usage": CompletionUsage.construct(**usage).model_dump(warnings=False)
+        if usage
+        else None,
+        "model_provider": "openai",
+        "model_name": data.get("model", default_model),
+        "system_fingerprint": data.get("system_fingerprint"),
+    }
+    if "id" in data:
+        output["id"] = data["id"]
+    if tier:
+        output["service_tier"] = tier
+    generations = [
+        ChatGeneration(
+            message=_message(choice, _usage(usage, tier)),
+            generation_info={**generation_info, **_info(choice)},
+        )
+        for choice in choices
+        if isinstance(choice, Mapping)
+    ]
+    if not generations:
+        raise ModelReplyError("the model server sent choices that are no objects")
+    return ChatResult(generations=generations, llm_output=output)
+
+
+def _usage(usage: Mapping[str, Any] | None, tier: Any) -> UsageMetadata | None:
+    if usage is None:
+        return None
+    if usage.get("prompt_tokens") is None and usage.get("completion_tokens") is None:
+        return None
+    return _create_usage_metadata(dict(usage), tier)
+
+
+def _info(choice: Mapping[str, Any]) -> dict[str, Any]:
+    logprobs = choice.get("logprobs")
+    if isinstance(logprobs, Mapping):
+        logprobs = ChoiceLogprobs.construct(**logprobs).model_dump(warnings=False)
+    return {"finish_reason": choice.get("finish_reason"), "logprobs": logprobs}
+
+
+def _message(choice: Mapping[str, Any], usage: UsageMetadata | None) -> AIMessage:
+    raw = choice.get("message")
+    if not isinstance(raw, Mapping):
+        raise ModelReplyError("the model server sent a choice without a message")
+    content = raw.get("content")
+    extra: dict[str, Any] = {}
+    if function_call := raw.get("function_call"):
+        extra["function_call"] = dict(function_call)
+    if audio := raw.get("audio"):
+        extra["audio"] = audio
+    extra["refusal"] = raw.get("refusal")
+    calls = raw.get("tool_calls")
+    good, bad = parse_calls(from_openai(calls)) if calls else ([], [])
+    name, message_id = raw.get("name"), raw.get("id")
+    return AIMessage(
+        content=content if isinstance(content, str | list) else "",
+        additional_kwargs=extra,
+        name=name if isinstance(name, str) else None,
+        id=message_id if isinstance(message_id, str) else None,
+        tool_calls=good,
+        invalid_tool_calls=bad,
+        usage_metadata=usage,
+    )

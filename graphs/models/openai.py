@@ -1,0 +1,213 @@
+"""The OpenAI-compatible chat model: the stock one's requests and results, cheaper and stricter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Self
+
+import openai
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForLLMRun,
+    CallbackManagerForLLMRun,
+)
+from langchain_core.language_models import LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_openai import ChatOpenAI
+from langchain_openai.chat_models._compat import _convert_from_v1_to_chat_completions
+from langchain_openai.chat_models.base import (
+    _add_gateway_metadata,
+    _convert_message_to_dict,
+)
+from pydantic import Field, PrivateAttr, model_validator
+
+from graphs.models.capabilities import Capabilities, look_up, permitted
+from graphs.models.chat_result import chat_result, read_json
+from graphs.models.deltas import repaired
+from graphs.models.errors import ModelReplyError
+from graphs.models.loops import LoopBoundClient
+from graphs.models.openai_errors import stock_errors
+from graphs.models.quirks import replayable
+from graphs.models.streams import AsyncCompletions, Completions
+from graphs.models.wire import (
+    MARK,
+    Encoded,
+    Template,
+    Templates,
+    parameters_key,
+    split_at_the_mark,
+    stock_body,
+)
+from tools.redact import redact
+
+_PATH = "/chat/completions"
+# As the stock client's `with_raw_response.create` sends it.
+_OPTIONS: Any = {
+    "headers": {"X-Stainless-Raw-Response": "true"},
+    "security": {"bearer_auth": True},
+}
+_EMPTY_STREAM = "the model server sent an empty stream"
+_PER_CALL = frozenset({"extra_headers", "extra_query", "timeout", "response_format"})
+
+
+class RungsChatOpenAI(ChatOpenAI):
+    """`ChatOpenAI` with cheap requests, strict replies and one client for every event loop.
+
+    * Requests are, byte for byte, those of the stock class for `replayable` messages and the
+      parameters that `capabilities` lets through. Where the stock class would use the Responses
+      API, parse a `response_format`, or send headers of one call, its own path is taken.
+    * A call whose arguments do not parse is an invalid call; a reply that is none raises
+      `ModelReplyError`; HTTP errors are the stock ones, with keys removed from their text.
+    * Nothing is retried here: retries are the caller's (`graphs.models.retry`).
+    """
+
+    max_retries: int | None = 0
+    capabilities: Capabilities | None = Field(default=None, exclude=True)
+    """What the server takes; None looks it up by base URL and model name."""
+
+    _encoded: Encoded = PrivateAttr(default_factory=Encoded)
+    _templates: Templates = PrivateAttr(default_factory=Templates)
+
+    @model_validator(mode="after")
+    def _set_up_for_rungs(self) -> Self:
+        if self.capabilities is None:
+            base = str(self.root_async_client.base_url) if self.root_async_client else None
+            self.capabilities = look_up(self.model_name, base)
+        if self.stream_usage is None:
+            self.stream_usage = self.capabilities.stream_options
+        if self.http_async_client is None and self.root_async_client is not None:
+            client = self.root_async_client.with_options(http_client=LoopBoundClient())
+            self.root_async_client, self.async_client = client, client.chat.completions
+        if self.client is not None:
+            self.client = Completions(self.client)
+        self.async_client = AsyncCompletions(self.async_client)
+        return self
+
+    def _get_request_payload(
+        self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Make the arguments of `create`, with the bulk where the client does not walk it."""
+        can = self.capabilities or Capabilities()
+        stop = permitted(can, stop, kwargs)
+        messages = replayable(self._convert_input(input_).to_messages())
+        payload = super()._get_request_payload(messages, stop=stop, **kwargs)
+        if not can.stop:  # the model's own field
+            payload.pop("stop", None)
+        extra = payload.get("extra_body") or {}
+        if "messages" not in payload or "messages" in extra or "tools" in extra:
+            return payload
+        moved = {"messages": payload["messages"]}
+        if "tools" in payload and "response_format" not in payload:  # it parses by the tools
+            moved["tools"] = payload["tools"]
+        return {**payload, **{key: [] for key in moved}, "extra_body": {**extra, **moved}}
+
+    def _body(
+        self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]
+    ) -> bytes | None:
+        """Return the request's bytes, or None where the stock path must be taken."""
+        if not _PER_CALL.isdisjoint(kwargs) or not _PER_CALL.isdisjoint(self.model_kwargs):
+            return None
+        key = parameters_key(self._default_params, self.max_tokens, stop, kwargs)
+        if key is None:
+            return None
+        template = self._templates.get(key, lambda: self._template(stop, kwargs))
+        if template is None:
+            return None
+        head, tail = template
+        return (
+            head + self._encoded.join(replayable(messages), self._to_dict, self.model_name) + tail
+        )
+
+    def _template(self, stop: list[str] | None, kwargs: dict[str, Any]) -> Template | None:
+        payload = self._get_request_payload([HumanMessage(MARK)], stop=stop, **kwargs)
+        if self._use_responses_api(payload) or "messages" not in payload:
+            return None
+        return split_at_the_mark(stock_body(payload))
+
+    def _to_dict(self, message: BaseMessage) -> dict[str, Any]:
+        if isinstance(message, AIMessage):
+            message = _convert_from_v1_to_chat_completions(message)
+        converted = _convert_message_to_dict(message)
+        if converted["role"] == "system" and re.match(r"^o\d", self.model_name):
+            converted["role"] = "developer"
+        return converted
+
+    def _create_chat_result(
+        self, response: Any, generation_info: dict[str, Any] | None = None
+    ) -> ChatResult:
+        """Read a reply of either path: raw JSON, or the client's object."""
+        info = generation_info or {}
+        if isinstance(response, dict):
+            return chat_result(response, self.model_name, info)
+        if not isinstance(response, openai.BaseModel):
+            raise ModelReplyError(
+                f"the model server sent no JSON but: {redact(str(response)[:120])}"
+            )
+        data = response.model_dump(
+            exclude={"choices": {"__all__": {"message": {"parsed"}}}}, warnings=False
+        )
+        result = chat_result(data, self.model_name, info)
+        message = response.choices[0].message  # type: ignore[attr-defined]
+        if hasattr(message, "parsed"):
+            result.generations[0].message.additional_kwargs["parsed"] = message.parsed
+        return result
+
+    def _read(self, raw: Any) -> ChatResult:
+        info = {"headers": dict(raw.headers)} if self.include_response_headers else {}
+        _add_gateway_metadata(info, raw)
+        return self._create_chat_result(read_json(raw.content), info)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        self._ensure_sync_client_available()
+        with stock_errors(self.openai_api_key):
+            body = self._body(messages, stop, kwargs)
+            if body is None:
+                return super()._generate(messages, stop, run_manager, **kwargs)
+            raw = self.root_client.post(_PATH, content=body, cast_to=object, options=_OPTIONS)
+            return self._read(raw)
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        with stock_errors(self.openai_api_key):
+            body = self._body(messages, stop, kwargs)
+            if body is None:
+                return await super()._agenerate(messages, stop, run_manager, **kwargs)
+            raw = await self.root_async_client.post(
+                _PATH, content=body, cast_to=object, options=_OPTIONS
+            )
+            return self._read(raw)
+
+    def _convert_chunk_to_generation_chunk(
+        self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> ChatGenerationChunk | None:
+        return super()._convert_chunk_to_generation_chunk(repaired(chunk), *args, **kwargs)
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
+        empty = True
+        with stock_errors(self.openai_api_key):
+            for chunk in super()._stream(*args, **kwargs):
+                empty = False
+                yield chunk
+        if empty:
+            raise ModelReplyError(_EMPTY_STREAM)
+
+    async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
+        empty = True
+        with stock_errors(self.openai_api_key):
+            async for chunk in super()._astream(*args, **kwargs):
+                empty = False
+                yield chunk
+        if empty:
+            raise ModelReplyError(_EMPTY_STREAM)

@@ -1,0 +1,52 @@
+"""The stock client's errors, with credentials removed from what they show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import openai
+from langchain_openai.chat_models.base import (
+    _handle_openai_api_error,
+    _handle_openai_bad_request,
+)
+
+from graphs.models.errors import ModelReplyError
+from tools.redact import redact, redact_data
+
+
+@contextmanager
+def stock_errors(key: Any) -> Iterator[None]:
+    """Raise what the stock class raises, without `key` and other credentials in its text."""
+    try:
+        yield
+    except openai.APIError as error:
+        secret = key.get_secret_value() if hasattr(key, "get_secret_value") else ""
+        for shown in (error, error.__cause__):
+            if isinstance(shown, openai.APIError):
+                _conceal(shown, secret)
+        if type(error).__module__.startswith("langchain_openai"):
+            raise
+        if isinstance(error, openai.BadRequestError):
+            _handle_openai_bad_request(error)
+        _handle_openai_api_error(error)
+    except json.JSONDecodeError as error:
+        raise ModelReplyError(f"the model server sent broken JSON: {error}") from error
+
+
+def _conceal(error: openai.APIError, secret: str) -> None:
+    """Remove credentials in place: some servers echo the key in a 401."""
+
+    def hide(text: str) -> str:
+        return str(redact(text.replace(secret, "[redacted]") if secret else text))
+
+    error.message = hide(error.message)
+    error.args = tuple(hide(arg) if isinstance(arg, str) else arg for arg in error.args)
+    error.body = json.loads(hide(json.dumps(error.body))) if _is_data(error.body) else error.body
+    error.body = redact_data(error.body)
+
+
+def _is_data(body: object) -> bool:
+    return isinstance(body, dict | list | str)

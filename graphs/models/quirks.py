@@ -1,0 +1,197 @@
+"""What servers do to a reply and refuse in a request, put right in one place."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+    message_chunk_to_message,
+)
+from langchain_core.messages.tool import invalid_tool_call, tool_call
+
+from graphs.models.raw_calls import RawCall, RawCalls, from_openai, parse_calls
+from graphs.models.reply_text import (
+    answer_text,
+    clean_data,
+    clean_text,
+    finish_reason,
+    is_written_tool_call,
+)
+
+__all__ = [
+    "RawCalls",
+    "answer_text",
+    "clean_data",
+    "clean_text",
+    "finish_reason",
+    "is_written_tool_call",
+    "known_call_ids",
+    "normalize_reply",
+    "replayable",
+]
+
+CUT_OFF = "the reply was cut off at its token limit, so this call may be incomplete; make it again"
+_NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_CALL_BLOCKS = ("tool_use", "tool_call", "function_call")
+
+
+def known_call_ids(messages: Sequence[BaseMessage]) -> set[str]:
+    """Collect every call id of a thread, for `normalize_reply`."""
+    return {
+        call["id"]
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in (*message.tool_calls, *message.invalid_tool_calls)
+        if call["id"]
+    }
+
+
+def normalize_reply(
+    message: AIMessage, known_ids: Collection[str] = (), raw: RawCalls | None = None
+) -> AIMessage:
+    """Return the reply as the graph keeps it.
+
+    * `tool_calls` holds only calls whose raw arguments parse strictly, where the raw text is known
+      (streamed pieces in `raw`, or kept by the provider); the others are in `invalid_tool_calls`,
+      with name, raw arguments and a sentence that says where they broke.
+    * Call ids are there, and unique in the reply and among `known_ids` (those of the thread).
+    * The last call of a reply that was cut off (`finish_reason` length) is invalid.
+    * No text holds NUL or a lone surrogate. Usage that counts nothing is unknown (None).
+    * Content, metadata and message id stay; an untouched reply is returned as it came.
+    """
+    if isinstance(message, AIMessageChunk):
+        plain = message_chunk_to_message(message)
+        assert isinstance(plain, AIMessage)  # noqa: S101 - what the conversion of such a chunk is
+        message = plain
+    changes: dict[str, Any] = {}
+    raw_calls = raw.calls() if raw else []
+    if kept := message.additional_kwargs.get("tool_calls"):
+        raw_calls = raw_calls or from_openai(kept)
+        rest = {k: v for k, v in message.additional_kwargs.items() if k != "tool_calls"}
+        changes["additional_kwargs"] = rest
+    if raw_calls or message.tool_calls or message.invalid_tool_calls:
+        good, bad = _calls(message, raw_calls)
+        if finish_reason(message) == "length":
+            _reject_the_last(good, bad, raw_calls)
+        content = _give_ids(message.content, good, bad, set(known_ids))
+        if content is not message.content:
+            changes["content"] = content
+        if good != message.tool_calls:
+            changes["tool_calls"] = good
+        if bad != message.invalid_tool_calls:
+            changes["invalid_tool_calls"] = bad
+    content = changes.get("content", message.content)
+    if (cleaned := clean_data(content)) is not content:
+        changes["content"] = cleaned
+    usage = message.usage_metadata
+    if usage and not (usage["input_tokens"] or usage["output_tokens"]):
+        changes["usage_metadata"] = None
+    changed = {key: value for key, value in changes.items() if getattr(message, key) != value}
+    return message.model_copy(update=changed) if changed else message
+
+
+def _calls(
+    message: AIMessage, raw_calls: list[RawCall]
+) -> tuple[list[ToolCall], list[InvalidToolCall]]:
+    if raw_calls:
+        good, bad = parse_calls(raw_calls)
+    else:
+        broken = [
+            RawCall(c["id"], c["name"] or "", c["args"] or "") for c in message.invalid_tool_calls
+        ]
+        recovered, bad = parse_calls(broken)
+        good = [*message.tool_calls, *recovered]
+    good = [
+        tool_call(name=clean_text(c["name"]), args=clean_data(c["args"]), id=c["id"]) for c in good
+    ]
+    bad = [
+        invalid_tool_call(
+            name=clean_text(c["name"] or ""),
+            args=clean_text(c["args"] or ""),
+            id=c["id"],
+            error=c["error"],
+        )
+        for c in bad
+    ]
+    return good, bad
+
+
+def _reject_the_last(
+    good: list[ToolCall], bad: list[InvalidToolCall], raw_calls: list[RawCall]
+) -> None:
+    # A broken call is the one that was cut; a good one in front of it is complete.
+    if not good or (bad and not raw_calls):
+        return
+    last = good[-1]
+    if raw_calls and (raw_calls[-1].id, raw_calls[-1].name) != (last["id"], last["name"]):
+        return
+    arguments = json.dumps(last["args"], ensure_ascii=False)
+    bad.append(invalid_tool_call(name=last["name"], args=arguments, id=last["id"], error=CUT_OFF))
+    good.pop()
+
+
+def _give_ids(
+    content: Any, good: list[ToolCall], bad: list[InvalidToolCall], used: set[str]
+) -> Any:
+    """Replace missing and repeated ids in place; return the content with its blocks following."""
+    renamed: list[tuple[Any, str]] = []
+    for call in (*good, *bad):
+        old = call["id"]
+        if not isinstance(old, str) or not old.strip() or old in used or clean_text(old) != old:
+            call["id"] = f"call_{uuid.uuid4().hex[:24]}"
+        renamed.append((old, str(call["id"])))
+        used.add(str(call["id"]))
+    if not isinstance(content, list) or all(old == new for old, new in renamed):
+        return content
+    blocks = []
+    for block in content:
+        if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS:
+            key = "call_id" if "call_id" in block else "id"
+            match = next((pair for pair in renamed if pair[0] == block.get(key)), None)
+            if match is not None:
+                renamed.remove(match)
+                block = {**block, key: match[1]}  # noqa: PLW2901 - the copy takes its place
+        blocks.append(block)
+    return blocks
+
+
+def replayable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return the messages as any server takes them back; an unremarkable one is the same object.
+
+    * A call that did not parse is replayed with the arguments `{}`: servers refuse broken JSON, and
+      its tool result says what was wrong with it.
+    * A call's name is one that the protocol allows.
+    * A tool result is text.
+    """
+    return [_replayable(message) for message in messages]
+
+
+def _replayable(message: BaseMessage) -> BaseMessage:
+    if isinstance(message, ToolMessage):
+        return message if isinstance(message.content, str) else _as_text(message)
+    if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
+        good = message.tool_calls
+        if message.invalid_tool_calls or any(_NOT_IN_A_NAME.search(c["name"]) for c in good):
+            calls: list[Any] = [*good, *({**c, "args": {}} for c in message.invalid_tool_calls)]
+            named = [tool_call(name=_name(c["name"]), args=c["args"], id=c["id"]) for c in calls]
+            return message.model_copy(update={"tool_calls": named, "invalid_tool_calls": []})
+    return message
+
+
+def _name(name: str | None) -> str:
+    return _NOT_IN_A_NAME.sub("_", name or "")[:64] or "unknown"
+
+
+def _as_text(message: ToolMessage) -> ToolMessage:
+    text = str(message.text) or json.dumps(message.content, ensure_ascii=False, default=str)
+    return message.model_copy(update={"content": text})

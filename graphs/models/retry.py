@@ -1,0 +1,164 @@
+"""Which model errors are worth another try, how long to wait, and how to say them in one line."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+
+import tenacity
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.exceptions import ModelError as ProviderError
+
+from graphs.models.errors import ModelError, ModelReplyError
+from tools.redact import redact
+
+ATTEMPTS = 3
+MAX_RETRY_AFTER = 30.0
+"""Seconds; a server that asks for more is asked again after this long all the same."""
+
+MAX_LINE = 400
+"""Characters of a described error."""
+
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_OVERFLOW_WORDS = ("context_length_exceeded", "exceed_context_size", "context length", "n_ctx")
+_BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8.0) + tenacity.wait_random(0, 0.5)
+
+
+def status_code(error: BaseException) -> int | None:
+    """Return the HTTP status that an error of any provider's client carries."""
+    for source in (error, getattr(error, "response", None)):
+        if isinstance(code := getattr(source, "status_code", None), int):
+            return code
+    return None
+
+
+def is_transient(error: BaseException) -> bool:
+    """Say whether the same request may succeed later: rate limits, 5xx, connections, bad replies.
+
+    A used-up quota is a 429 that no waiting cures.
+    """
+    if isinstance(error, ModelReplyError):
+        return True
+    if getattr(error, "code", None) == "insufficient_quota":
+        return False
+    if (status := status_code(error)) is not None:
+        return status in _TRANSIENT_STATUS
+    if isinstance(error, ProviderError):
+        return bool(getattr(error, "is_retryable", False))
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
+    # httpx, httpx2 and the clients on them are optional: known by their classes' names.
+    names = {cls.__name__ for cls in type(error).__mro__}
+    return not names.isdisjoint({"TransportError", "APIConnectionError", "APITimeoutError"})
+
+
+def is_configuration(error: BaseException) -> bool:
+    """Say whether the user must change something: key, permission, model name, package."""
+    return isinstance(error, ModelError) or status_code(error) in {401, 403, 404}
+
+
+def is_context_overflow(error: BaseException) -> bool:
+    """Say whether the request was longer than the model's context, in any server's words."""
+    if isinstance(error, ContextOverflowError):
+        return True
+    told = (error, *(getattr(error, name, None) for name in ("body", "code", "type")))
+    text = " ".join(map(str, told)).lower()
+    return status_code(error) in {400, 413} and any(word in text for word in _OVERFLOW_WORDS)
+
+
+def retry_after(error: BaseException | None, now: Callable[[], float] = time.time) -> float | None:
+    """Return the seconds that the server asked to wait, at most `MAX_RETRY_AFTER`; None if none."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    if not isinstance(headers, Mapping):
+        return None
+    seconds: float | None = None
+    try:
+        if (text := headers.get("retry-after-ms")) is not None:
+            seconds = float(text) / 1000
+        elif (text := headers.get("retry-after")) is not None:
+            seconds = float(text) if _is_number(text) else _until(text, now())
+    except (TypeError, ValueError):
+        return None
+    return None if seconds is None else min(max(seconds, 0.0), MAX_RETRY_AFTER)
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "", 1).isdecimal()
+
+
+def _until(text: str, now: float) -> float:
+    date = parsedate_to_datetime(text)
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return (date - datetime.fromtimestamp(now, UTC)).total_seconds()
+
+
+def _wait(state: tenacity.RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    asked = retry_after(error)
+    return _BACKOFF(state) if asked is None else asked
+
+
+def _give_up(state: tenacity.RetryCallState) -> NoReturn:
+    error = state.outcome.exception() if state.outcome else None
+    assert error is not None  # noqa: S101 - only a failed attempt is given up
+    error.add_note(f"{state.attempt_number} attempts")
+    raise error
+
+
+def retrying(
+    attempts: int = ATTEMPTS,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    before_sleep: Callable[[tenacity.RetryCallState], None] | None = None,
+) -> tenacity.Retrying:
+    """Make the loop around one model call; the last error is raised as it came.
+
+    `before_sleep` is told of each failed attempt (`state.attempt_number`, `state.outcome`).
+    """
+    return tenacity.Retrying(sleep=sleep, **_policy(attempts, before_sleep))
+
+
+def async_retrying(
+    attempts: int = ATTEMPTS,
+    *,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    before_sleep: Callable[[tenacity.RetryCallState], None] | None = None,
+) -> tenacity.AsyncRetrying:
+    """Make the same loop for an async call."""
+    return tenacity.AsyncRetrying(sleep=sleep, **_policy(attempts, before_sleep))
+
+
+def _policy(attempts: int, before_sleep: Any) -> dict[str, Any]:
+    return {
+        "stop": tenacity.stop_after_attempt(attempts),
+        "wait": _wait,
+        "retry": tenacity.retry_if_exception(is_transient),
+        "before_sleep": before_sleep,
+        "retry_error_callback": _give_up,
+    }
+
+
+def describe(error: BaseException) -> str:
+    """Say in one redacted line what failed, with the status and the number of attempts."""
+    body = getattr(error, "body", None)
+    said = body.get("message") if isinstance(body, Mapping) else None
+    text = str(said or getattr(error, "message", None) or error or "")
+    status = status_code(error)
+    if status is not None:
+        text = f"the model server answered {status}: {text or 'nothing more'}"
+    elif not isinstance(error, ModelError | ModelReplyError):
+        cause = error.__cause__
+        while cause is not None and cause.__cause__ is not None:
+            cause = cause.__cause__
+        reason = f": {text}" if text else ""
+        text = f"{type(error).__name__}{reason}" + (f" ({cause})" if cause and str(cause) else "")
+    line = " ".join(redact(text).split())
+    if len(line) > MAX_LINE:
+        line = f"{line[: MAX_LINE - 1]}…"
+    notes = [note for note in getattr(error, "__notes__", ()) if note.endswith("attempts")]
+    return f"{line} ({notes[-1]})" if notes else line

@@ -1,0 +1,150 @@
+"""`call_model`: the only place where the system prompt, the notes and the tool list meet the model."""
+
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+
+from graphs import audit
+from graphs.asking import Asked, ask, charge
+from graphs.context import Context
+from graphs.model_source import ModelSource
+from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
+from graphs.nodes.node import Node, Scope, Update
+from graphs.owner import check_owner
+from graphs.state import Progress, State, begin, outcome, progress_of
+from graphs.transcript import SUPERSEDED, failed_result, model_view, newest_question, unanswered
+from graphs.waiting import Steps, Wait
+from prompts import Template
+from tools import Contract
+from tools.notes import aread_notes, read_notes, render_notes
+
+EMPTY_REPLY = "Your last reply was empty. Call a tool, or answer the question in plain language."
+WRITTEN_CALL = (
+    "Your last reply wrote a tool call as text, and that runs nothing. "
+    "Call the tool itself, or answer the question in plain language."
+)
+
+
+def call_model(
+    source: ModelSource, prompt: Template, *, tools: Sequence[Contract], context: type[Context]
+) -> Node:
+    """Make the node that asks the model for its next reply.
+
+    It keeps true that
+    * a new human message starts a new run: budgets and outcome are reset, calls left open are closed as superseded;
+    * every reply is recorded as it came, once, with what it cost;
+    * an empty reply, or a tool call written as text, is asked for once more and then ends the run with `no_answer`;
+    * a model that fails for good ends the run with `no_answer` and the reason; what tools did stays recorded.
+
+    Args:
+        source: The model.
+        prompt: The system prompt, with the places `company` and `memory_notes`.
+        tools: The tools it is shown; those that change state are left out of a read-only run.
+        context: The variant's settings.
+    """
+    names = [tool.name for tool in tools]
+    safe = [tool.name for tool in tools if tool.effect == "read_only"]
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        messages = state["messages"]
+        question = newest_question(messages)
+        check_owner(state, scope)
+        if not source.is_ready(scope.context):
+            yield source.prepare(scope.context)
+        progress = progress_of(state, question.id or "")
+        update: Update = {}
+        if progress is None:
+            progress = begin(question.id or "", source.name(scope.context))
+            update = _new_run(state, scope)
+        system = yield from system_message(prompt, scope)
+        closed = [failed_result(call, SUPERSEDED) for call in unanswered(messages)]
+        view = [*model_view([*messages, *closed]), *_nudge(messages, names)]
+        offered = safe if scope.context.read_only else names
+        asked = yield from ask(source, system, view, messages, scope, offered)
+        step = progress["model_calls"] + 1
+        audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
+        update |= _read(asked, progress, names)
+        update["messages"] = [*closed, asked.reply] if asked.reply else closed
+        return update
+
+    return Node("call_model", body, context)
+
+
+def system_message(prompt: Template, scope: Scope) -> Steps[SystemMessage]:
+    """Fill the system prompt with the company and the user's notes."""
+    store, user = scope.store, scope.context.user
+    notes = []
+    if store is not None and user is not None:
+        notes = yield Wait(lambda: read_notes(store, user), lambda: aread_notes(store, user))
+    return SystemMessage(
+        prompt.render(company=scope.context.company, memory_notes=render_notes(notes))
+    )
+
+
+def _new_run(state: State, scope: Scope) -> Update:
+    """Reset what an earlier run of the thread left behind."""
+    update: Update = {}
+    if scope.context.user is not None and not state.get("owner"):
+        update["owner"] = scope.context.user
+    if state.get("calls"):
+        update["calls"] = []
+    if state.get("status") is not None:
+        update |= {"answer": None, "status": None, "stop_reason": None, "usage": None}
+    return update
+
+
+def _nudge(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
+    """Say, in the view alone, why the model is asked again."""
+    last = messages[-1]
+    if not isinstance(last, AIMessage) or last.tool_calls or last.invalid_tool_calls:
+        return []
+    written = is_written_tool_call(answer_text(last), names)
+    return [HumanMessage(WRITTEN_CALL if written else EMPTY_REPLY)]
+
+
+def _read(asked: Asked, progress: Progress, names: Sequence[str]) -> Update:
+    """Decide what a reply means for the run."""
+    reply = asked.reply
+    if reply is None:
+        return outcome(
+            charge(progress, asked, open_calls=0),
+            answer=None,
+            status="no_answer",
+            stop_reason=f"the model failed after {asked.attempts} attempts: {asked.failure}",
+        )
+    text = answer_text(reply)
+    open_calls = len(reply.tool_calls) + len(reply.invalid_tool_calls)
+    if open_calls:
+        rounds = progress["rounds"] + 1
+        changes = {"rounds": rounds, "open_calls": open_calls, "empty_replies": 0}
+        return {"progress": charge(progress, asked, **changes)}
+    if refusal := refusal_of(reply):
+        progress = charge(progress, asked, open_calls=0)
+        return outcome(progress, answer=None, status="refused", stop_reason=refusal)
+    if text and not is_written_tool_call(text, names):
+        progress = charge(progress, asked, open_calls=0)
+        return outcome(progress, answer=text, status="answered", stop_reason=why_it_ended(reply))
+    empty = progress["empty_replies"] + 1
+    changes = {"rounds": progress["rounds"] + 1, "open_calls": 0, "empty_replies": empty}
+    progress = charge(progress, asked, **changes)
+    if empty == 1:
+        return {"progress": progress}
+    said = "wrote a tool call as text" if text else "said nothing"
+    reason = f"the model {said}, and did so again when asked once more"
+    return outcome(progress, answer=None, status="no_answer", stop_reason=reason)
+
+
+def refusal_of(reply: AIMessage) -> str | None:
+    """Return in a sentence that the model, or its server's filter, refused; None where it did not."""
+    if refusal := reply.additional_kwargs.get("refusal"):
+        return f"the model refused: {refusal}"
+    if finish_reason(reply) == "content_filter" and not answer_text(reply):
+        return "the model server's content filter refused"
+    return None
+
+
+def why_it_ended(reply: AIMessage) -> str:
+    """Say why the run ended with this answer."""
+    if finish_reason(reply) in {"length", "max_tokens", "MAX_TOKENS"}:
+        return "the model answered, but its reply was cut at the model's token limit"
+    return "the model answered"

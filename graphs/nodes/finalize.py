@@ -1,0 +1,69 @@
+"""`finalize`: the one last call with tools off, at a cap."""
+
+from graphs import audit
+from graphs.asking import ask, charge
+from graphs.context import Context
+from graphs.model_source import ModelSource
+from graphs.models.quirks import answer_text
+from graphs.nodes.call_model import refusal_of, system_message
+from graphs.nodes.node import Node, Scope, Update
+from graphs.state import State, begin, outcome, progress_of
+from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
+from graphs.waiting import Steps
+from prompts import Template
+
+OFF = "not executed: the tools are off, the limit is reached"
+NO_ANSWER = "I couldn't complete this within the tool calls that I was allowed."
+
+
+def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -> Node:
+    """Make the node that asks for an answer from what was found so far.
+
+    It keeps true that
+    * the request holds no tools, and a call in the reply is answered, not run;
+    * the run ends here, flagged `tool_limit`: with the reply's text, or with a sentence that says there is none.
+
+    Args:
+        source: The model.
+        prompt: The system prompt, as in `call_model`.
+        context: The variant's settings.
+    """
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        messages = state["messages"]
+        question = newest_question(messages)
+        if not source.is_ready(scope.context):
+            yield source.prepare(scope.context)
+        progress = progress_of(state, question.id or "") or begin(
+            question.id or "", source.name(scope.context)
+        )
+        system = yield from system_message(prompt, scope)
+        closed = [failed_result(call, OFF) for call in unanswered(messages)]
+        view = model_view([*messages, *closed])
+        asked = yield from ask(source, system, view, messages, scope, ())
+        step = progress["model_calls"] + 1
+        audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=())
+        progress = charge(progress, asked, open_calls=0)
+        limit = _limit(progress["rounds"], scope.context.cap)
+        if asked.reply is None:
+            reason = f"{limit}, and then the model failed: {asked.failure}"
+            return outcome(progress, answer=None, status="no_answer", stop_reason=reason) | {
+                "messages": closed
+            }
+        answer = answer_text(asked.reply)
+        said = "this is the last answer, given without tools"
+        if not answer:
+            answer = NO_ANSWER
+            said = refusal_of(asked.reply) or "the last call, without tools, gave no text"
+        off = [failed_result(call, OFF) for call in reply_calls(asked.reply)]
+        return outcome(
+            progress, answer=answer, status="tool_limit", stop_reason=f"{limit}; {said}"
+        ) | {"messages": [*closed, asked.reply, *off]}
+
+    return Node("finalize", body, context)
+
+
+def _limit(rounds: int, cap: int) -> str:
+    if rounds >= cap:
+        return f"the limit of {cap} tool rounds was reached"
+    return f"LangGraph's recursion limit had no room for more than {rounds} of {cap} tool rounds"

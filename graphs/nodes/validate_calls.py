@@ -1,0 +1,82 @@
+"""`validate_calls`: every call of a reply is checked against its tool's schema before anything runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.messages.tool import InvalidToolCall
+
+from graphs import audit
+from graphs.context import Context
+from graphs.nodes.node import Node, Scope, Update
+from graphs.state import State
+from graphs.transcript import failed_result
+from graphs.waiting import Steps
+from tools import Contract, unknown_tool
+
+MAX_CALLS = 20
+"""Calls of one reply that may run; the rest are answered with an error. A limit at the boundary, not a setting."""
+
+
+def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node:
+    """Make the node that checks the calls of the newest reply.
+
+    It keeps true that
+    * a call that may not run is answered here, with an error result that says how to do better, and never runs;
+    * a call that may run is passed on with the arguments it runs with: coerced where that loses nothing, defaults filled;
+    * nothing is guessed: an unknown tool names those that exist, and arguments that did not parse never run.
+
+    Args:
+        tools: The tools that exist.
+        context: The variant's settings.
+    """
+    contracts = {tool.name: tool for tool in tools}
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        yield from ()
+        reply = _newest_reply(state)
+        step = state["progress"]["model_calls"]
+        errors: list[ToolMessage] = []
+        calls: list[ToolCall] = []
+        for place, call in enumerate((*reply.tool_calls, *reply.invalid_tool_calls)):
+            arguments, error = _check(call, place, contracts, scope.context)
+            named = ToolCall(name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call")
+            if error is None:
+                calls.append(named)
+            else:
+                errors.append(failed_result(named, error))
+                audit.tool_call(scope, named, errors[-1], step=step)
+        return {"messages": errors, "calls": calls} if errors else {"calls": calls}
+
+    return Node("validate_calls", body, context)
+
+
+def _newest_reply(state: State) -> AIMessage:
+    """Return the reply whose calls are open; a state edited by hand may have none."""
+    for message in reversed(state["messages"]):
+        if isinstance(message, AIMessage):
+            return message
+    return AIMessage("")
+
+
+def _check(
+    call: ToolCall | InvalidToolCall,
+    place: int,
+    contracts: Mapping[str, Contract],
+    context: Context,
+) -> tuple[dict[str, Any], str | None]:
+    """Return the arguments a call runs with, or no arguments and why it may not run."""
+    allowed = [
+        tool for tool in contracts.values() if tool.effect == "read_only" or not context.read_only
+    ]
+    contract = contracts.get(call["name"] or "")
+    if place >= MAX_CALLS:
+        return {}, f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again"
+    if contract is None:
+        return {}, unknown_tool(call["name"] or "", allowed)
+    if contract not in allowed:
+        return {}, f"not executed: {contract.name} changes state, and this run is read-only"
+    if call["type"] == "invalid_tool_call":
+        return {}, f"not executed: the arguments of {contract.name} are no JSON object: {call['error']}"
+    checked = contract.check(call["args"])
+    return checked.arguments or {}, checked.error

@@ -1,0 +1,16 @@
+"""A thread belongs to the user who began it."""
+
+from graphs.errors import UsageError
+from graphs.nodes.node import Scope
+from graphs.state import State
+
+
+def check_owner(state: State, scope: Scope) -> None:
+    """Refuse another user's thread.
+
+    Raises:
+        UsageError: The thread was begun by another user; also where the caller names no user.
+    """
+    owner = state.get("owner")
+    if owner and owner != scope.context.user:
+        raise UsageError(f"thread {scope.thread_id} belongs to another user: begin a thread of your own")

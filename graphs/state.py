@@ -1,0 +1,173 @@
+"""The state that every variant shares: the transcript, the run's progress, and its outcome."""
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from langchain_core.messages import AnyMessage, ToolCall
+from langgraph.channels import DeltaChannel
+from langgraph.managed import RemainingSteps
+
+from graphs.transcript import append_messages
+
+Status = Literal[
+    "answered",
+    "tool_limit",
+    "turn_limit",
+    "stuck",
+    "context_exhausted",
+    "stopped_early",
+    "record",
+    "rejected",
+    "no_answer",
+    "refused",
+    "cancelled",
+]
+
+VERSION = 1
+
+# Snapshots make a long thread quicker to read back and the file larger; a thousand updates are some 300 rounds.
+Transcript = Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=1000)]
+
+
+class Progress(TypedDict):
+    """What one run has used up, checkpointed so that a pause or a crash neither refills nor spends it.
+
+    Attributes:
+        version: The layout of this record; another one is reset, not guessed at.
+        question: Id of the human message that the run answers; a newer one starts a new run.
+        model: What answers, as it is told in `usage`.
+        rounds: Replies with tool calls, and empty replies, so far.
+        open_calls: Tool calls of the newest reply.
+        empty_replies: Replies in a row that said nothing.
+        model_calls: Calls of the model, retries not counted.
+        tool_calls: Tool calls that ran.
+        input_tokens: Tokens sent; None as soon as one call did not tell.
+        output_tokens: Tokens received; None as soon as one call did not tell.
+        seconds: Time spent in model and tools; waiting for a person does not count.
+    """
+
+    version: int
+    question: str
+    model: str
+    rounds: int
+    open_calls: int
+    empty_replies: int
+    model_calls: int
+    tool_calls: int
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float
+
+
+class Usage(TypedDict):
+    """What a run cost: counts, tokens (None: unknown), seconds in model and tools."""
+
+    model: str
+    model_calls: int
+    tool_calls: int
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float
+
+
+class Input(TypedDict):
+    """What a run takes; the question is the newest human message."""
+
+    messages: list[AnyMessage]
+
+
+class Output(TypedDict):
+    """What every run returns."""
+
+    messages: list[AnyMessage]
+    answer: str | None
+    status: Status
+    stop_reason: str
+    usage: Usage
+
+
+class State(TypedDict):
+    """The whole state: plain values and messages, nothing else.
+
+    Attributes:
+        messages: The transcript, recorded once and never rewritten.
+        calls: Tool calls of the newest reply that were checked and may run, with the arguments they run with.
+        progress: What the run has used up.
+        owner: The user who began the thread; None lets anybody go on with it.
+    """
+
+    messages: Transcript
+    calls: NotRequired[list[ToolCall]]
+    progress: NotRequired[Progress]
+    owner: NotRequired[str | None]
+    answer: NotRequired[str | None]
+    status: NotRequired[Status | None]
+    stop_reason: NotRequired[str | None]
+    usage: NotRequired[Usage | None]
+    remaining_steps: RemainingSteps
+
+
+class Standing(TypedDict):
+    """The part of the state that stop rules look at; reading less keeps an edge cheap."""
+
+    calls: NotRequired[list[ToolCall]]
+    progress: Progress
+    status: NotRequired[Status | None]
+    remaining_steps: RemainingSteps
+
+
+def begin(question: str, model: str) -> Progress:
+    """Start the record of a run."""
+    return Progress(
+        version=VERSION,
+        question=question,
+        model=model,
+        rounds=0,
+        open_calls=0,
+        empty_replies=0,
+        model_calls=0,
+        tool_calls=0,
+        input_tokens=0,
+        output_tokens=0,
+        seconds=0.0,
+    )
+
+
+def progress_of(state: State | Standing | dict[str, Any], question: str) -> Progress | None:
+    """Return the record of the run that answers this question, or None where a new run begins.
+
+    A record of another layout, left by another version, counts as none: the budget starts anew.
+    """
+    progress = state.get("progress")
+    if (
+        not isinstance(progress, dict)
+        or progress.get("version") != VERSION
+        or progress.get("question") != question
+        or progress.keys() != Progress.__required_keys__
+    ):
+        return None
+    return progress
+
+
+def outcome(
+    progress: Progress, *, answer: str | None, status: Status, stop_reason: str
+) -> dict[str, Any]:
+    """Write how a run ended, with its receipt."""
+    return {
+        "progress": progress,
+        "answer": answer,
+        "status": status,
+        "stop_reason": stop_reason,
+        "usage": Usage(
+            model=progress["model"],
+            model_calls=progress["model_calls"],
+            tool_calls=progress["tool_calls"],
+            input_tokens=progress["input_tokens"],
+            output_tokens=progress["output_tokens"],
+            seconds=round(progress["seconds"], 3),
+        ),
+    }
+
+
+def add_tokens(total: int | None, count: int | None) -> int | None:
+    """Add a count of tokens; an unknown count makes the sum unknown, never 0."""
+    return None if total is None or count is None else total + count

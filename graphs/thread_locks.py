@@ -1,0 +1,69 @@
+"""One run at a time in a thread: two would lose the second one's messages."""
+
+import os
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphs.errors import UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no fcntl: there only this process's own runs are kept apart
+    fcntl = None  # type: ignore[assignment]
+
+_guard = threading.Lock()
+_held: set[tuple[Path, str]] = set()
+_files: dict[Path, int] = {}
+
+
+@contextmanager
+def alone_in(thread_id: str, database: Path) -> Iterator[None]:
+    """Hold a thread for one run, against other runs of this process and, where the system can, of others.
+
+    The lock of another process is a byte range of a file beside the database, which the system itself lets go when
+    the process ends, however it ends. The file stays open for good: closing it would let go of every lock in it.
+
+    Raises:
+        UsageError: Another run is in the thread.
+    """
+    key = (database, thread_id)
+    with _guard:
+        free = key not in _held and _lock(database, thread_id)
+        if free:
+            _held.add(key)
+    if not free:
+        raise UsageError(
+            f"thread {thread_id} is in use by another run: wait until it ends, or begin another thread"
+        )
+    try:
+        yield
+    finally:
+        with _guard:
+            _held.discard(key)
+            _unlock(database, thread_id)
+
+
+def _lock(database: Path, thread_id: str) -> bool:
+    if fcntl is None:
+        return True
+    if database not in _files:
+        path = database.with_name(f"{database.name}-threads.lock")
+        _files[database] = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.lockf(_files[database], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(thread_id))
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _unlock(database: Path, thread_id: str) -> None:
+    if fcntl is not None:
+        fcntl.lockf(_files[database], fcntl.LOCK_UN, 1, _place(thread_id))
+
+
+def _place(thread_id: str) -> int:
+    """Return the byte that stands for a thread; two threads share one in four thousand million pairs."""
+    return zlib.crc32(thread_id.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,102 @@
+"""One model ringed by tools: it calls them until it needs no more (seed "Augmented LLM", Tools in context)."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+import prompts
+from graphs.context import ToolRoundsContext, read_context
+from graphs.model_source import ModelSource
+from graphs.nodes import call_model, finalize, run_tools, validate_calls
+from graphs.state import Input, Output, Standing, State
+from tools import as_contracts, load_tools
+
+NAME = "tools_in_context"
+DESCRIPTION = "One model with its tools in the prompt: document search, a calculator, a note store."
+Context = ToolRoundsContext
+
+STEPS_TO_END = 3
+"""Steps from a reply with calls to the end at a cap: `validate_calls`, `run_tools`, `finalize`."""
+
+def after_model(
+    state: Standing,
+) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
+    """Stop at the first reply without tool calls."""
+    if state.get("status"):
+        return "answer"
+    if state["remaining_steps"] <= STEPS_TO_END:
+        return "out of rounds"
+    return "tool calls" if state["progress"]["open_calls"] else "ask again"
+
+
+def after_validation(
+    state: Standing, runtime: Runtime[Context]
+) -> Literal["valid calls", "next round", "out of rounds"]:
+    """Run what may run; where nothing may, the errors go back to the model."""
+    return "valid calls" if state.get("calls") else after_tools(state, runtime)
+
+
+def after_tools(
+    state: Standing, runtime: Runtime[Context]
+) -> Literal["next round", "out of rounds"]:
+    """Stop after the given number of tool rounds, or where LangGraph's own limit has no room for one more."""
+    spent = state["progress"]["rounds"] >= read_context(Context, runtime.context).cap
+    over = spent or state["remaining_steps"] <= STEPS_TO_END + 1
+    return "out of rounds" if over else "next round"
+
+
+def build(
+    *, model: BaseChatModel | str | None = None, tools: Sequence[Any] | None = None
+) -> StateGraph[State, Context, Input, Output]:
+    """Build the graph, uncompiled.
+
+    Args:
+        model: A chat model or a `provider:name`; None takes the run's `context.model`.
+        tools: Tools, functions or JSON schemas with a callable; None takes `tools.toml`.
+
+    Raises:
+        ContractError: A tool can't be offered.
+        ToolsFileError: The tools file is wrong.
+        ModelError: The model can't be used as it is configured.
+    """
+    contracts = load_tools() if tools is None else as_contracts(tools)
+    source = ModelSource(model, contracts)
+    prompt = prompts.with_tools(
+        prompts.load("system_prompt_with_tools", names={"company", "memory_notes"}), contracts
+    )
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
+        State, context_schema=Context, input_schema=Input, output_schema=Output
+    )
+
+    builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
+    builder.add_node("validate_calls", validate_calls(contracts, context=Context))
+    builder.add_node("run_tools", run_tools(contracts, context=Context))
+    builder.add_node("finalize", finalize(source, prompt, context=Context))
+
+    builder.add_edge(START, "call_model")
+    builder.add_conditional_edges(
+        "call_model",
+        after_model,
+        {
+            "tool calls": "validate_calls",
+            "answer": END,
+            "ask again": "call_model",
+            "out of rounds": "finalize",
+        },
+    )
+    builder.add_conditional_edges(
+        "validate_calls",
+        after_validation,
+        {"valid calls": "run_tools", "next round": "call_model", "out of rounds": "finalize"},
+    )
+    builder.add_conditional_edges(
+        "run_tools", after_tools, {"next round": "call_model", "out of rounds": "finalize"}
+    )
+    builder.add_edge("finalize", END)
+    return builder
+
+
+graph = build().compile(name=NAME)

@@ -1,0 +1,158 @@
+"""The transcript: how it grows, and the view of it that a model is sent.
+
+What is recorded stays as it was said. Everything a provider would refuse (a call without a result, a result away from
+its call, an empty assistant turn, arguments that are no JSON) is put right in the view alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    ToolCall,
+    ToolMessage,
+    convert_to_messages,
+)
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from graphs.errors import UsageError
+
+SUPERSEDED = "not executed: superseded by a new message"
+INTERRUPTED = "interrupted before a result came; the outcome is unknown"
+
+
+def append_messages(state: list[AnyMessage], writes: Sequence[Any]) -> list[AnyMessage]:
+    """Apply a batch of writes to the transcript (the reducer of its `DeltaChannel`).
+
+    A message is appended; one whose id is there already takes its place, and a `RemoveMessage` takes it out, so that
+    Studio can edit and fork. Given the same writes it answers the same, however they are batched.
+
+    Args:
+        state: The messages so far.
+        writes: Each a message, a dict or a list of either, in order.
+    """
+    added: list[Any] = []
+    for write in writes:
+        added.extend(write if isinstance(write, list) else [write])
+    if not all(isinstance(message, BaseMessage) for message in added):
+        added = convert_to_messages(added)
+    known = {message.id for message in state}
+    result = list(state)
+    for message in added:
+        if message.id is None or (message.id not in known and not isinstance(message, RemoveMessage)):
+            known.add(message.id)
+            result.append(message)
+        elif message.id == REMOVE_ALL_MESSAGES:
+            known, result = set(), []
+        else:
+            result = _replace(result, message)
+            known = {kept.id for kept in result}
+    return result
+
+
+def _replace(messages: list[AnyMessage], message: Any) -> list[AnyMessage]:
+    if isinstance(message, RemoveMessage):
+        return [kept for kept in messages if kept.id != message.id]
+    return [message if kept.id == message.id else kept for kept in messages]
+
+
+def newest_question(messages: Sequence[AnyMessage]) -> HumanMessage:
+    """Return the newest human message.
+
+    Raises:
+        UsageError: There is none, or it has no text.
+    """
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage):
+            if not message.text.strip() and not _shows_something(message.content):
+                raise UsageError("the question is empty: give the newest human message some text")
+            return message
+    raise UsageError('no question: pass {"messages": [...]} with a human message')
+
+
+def _shows_something(content: str | list[str | dict[str, Any]]) -> bool:
+    """Tell whether content holds an image, a file or the like."""
+    return not isinstance(content, str) and any(
+        isinstance(block, dict) and block.get("type") != "text" for block in content
+    )
+
+
+def reply_calls(reply: AIMessage) -> list[ToolCall]:
+    """List every call of a reply, those that did not parse too, as they are replayed to a model."""
+    broken = [
+        ToolCall(name=call["name"] or "unknown", args={}, id=call["id"], type="tool_call")
+        for call in reply.invalid_tool_calls
+    ]
+    return [*reply.tool_calls, *broken]
+
+
+def call_ids(messages: Iterable[AnyMessage]) -> set[str | None]:
+    """Collect the ids of all calls made in the transcript."""
+    return {
+        call["id"]
+        for message in messages
+        if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
+        for call in (*message.tool_calls, *message.invalid_tool_calls)
+    }
+
+
+def unanswered(messages: Sequence[AnyMessage]) -> list[ToolCall]:
+    """List the calls without a result, oldest first."""
+    results = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
+    return [
+        call
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in reply_calls(message)
+        if call["id"] not in results
+    ]
+
+
+def failed_result(call: ToolCall, reason: str, **extra: Any) -> ToolMessage:
+    """Answer a call with an error result."""
+    return ToolMessage(
+        content=reason,
+        tool_call_id=call["id"] or "",
+        name=call["name"],
+        status="error",
+        additional_kwargs=extra,
+    )
+
+
+def model_view(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """Show the transcript as every provider takes it.
+
+    * Each call has exactly one result, placed right after its reply; a missing one reads as interrupted.
+    * A result without a call is left out, and so is a second one for the same call.
+    * An empty assistant turn is left out.
+    * A call whose arguments did not parse is replayed with none.
+    """
+    results: dict[str, ToolMessage] = {}
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            results.setdefault(message.tool_call_id, message)
+    view: list[AnyMessage] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            continue
+        if not isinstance(message, AIMessage):
+            view.append(message)
+        elif message.tool_calls or message.invalid_tool_calls:
+            calls = reply_calls(message)
+            view.append(_replayable(message, calls))
+            for call in calls:
+                result = results.get(call["id"] or "")
+                view.append(result or failed_result(call, INTERRUPTED))
+        elif message.text or not isinstance(message.content, str):
+            view.append(message)
+    return view
+
+
+def _replayable(reply: AIMessage, calls: list[ToolCall]) -> AIMessage:
+    if not reply.invalid_tool_calls:
+        return reply
+    return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})

@@ -1,0 +1,50 @@
+"""graphs/README.md says what the code does."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graphs import GRAPHS, drawings
+
+ROOT = Path(drawings.__file__).parents[1]
+
+
+def test_the_page_of_drawings_is_what_the_code_draws() -> None:
+    assert drawings.PAGE.read_text(encoding="utf-8") == drawings.page(), "run make drawings"
+
+
+@pytest.mark.parametrize("name", list(GRAPHS))
+def test_each_variant_has_a_paragraph_a_drawing_and_its_settings(name: str) -> None:
+    section = drawings.section(name, GRAPHS[name])
+    assert "```mermaid\n" in section
+    for node in GRAPHS[name].graph.nodes:
+        if not node.startswith("__"):
+            assert node in section
+    assert "| `user_id` |" in section
+    assert (GRAPHS[name].__doc__ or "?").split()[0] in section
+
+
+def test_the_words_of_the_conditions_are_on_the_edges() -> None:
+    section = drawings.section("tools_in_context", GRAPHS["tools_in_context"])
+    for word in ("tool calls", "answer", "out of rounds"):
+        assert word.replace(" ", "&nbsp;") in section or word in section
+
+
+def test_the_page_lists_the_same_names_as_the_server_s_configuration() -> None:
+    listed = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    assert listed == {name: f"graphs.{name}:graph" for name in GRAPHS}
+
+
+def test_checking_tells_an_old_page_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "README.md"
+    page.write_text("old", encoding="utf-8")
+    monkeypatch.setattr(drawings, "PAGE", page)
+    assert drawings.main(["--check"]) == 1
+    assert page.read_text(encoding="utf-8") == "old"
+    assert "make drawings" in capsys.readouterr().err
+    assert drawings.main([]) == 0
+    assert drawings.main(["--check"]) == 0
+    assert drawings.main(["--chek"]) == 2

@@ -1,0 +1,96 @@
+"""What the pages say is so."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from graphs import GRAPHS
+from graphs.cli.failures import EXIT_CODES
+from tests.cli import home, rungs
+
+__all__ = ["home"]
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md"]
+
+
+def blocks(language: str) -> list[str]:
+    """Return the fenced blocks of the README in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[str]:
+    """Return the commands that the README tells the reader to type."""
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    return [line.split("  #")[0].strip() for line in lines]
+
+
+def test_the_readme_opens_with_the_two_commands() -> None:
+    first = README.split("```")[1].splitlines()[1:]
+    assert [line.split()[:2] for line in first] == [["make", "run"], ["make", "test"]]
+    assert README.index("```") < 20
+
+
+@pytest.mark.parametrize("command", [line for line in commands() if line.startswith("rungs ")])
+def test_each_command_of_the_readme_is_understood(command: str) -> None:
+    words = shlex.split(command.replace("$250", "\\$250"))[1:]
+    said = rungs(*words, "--help")
+    assert said.code == 0, said.err
+    options = {word for word in words if word.startswith("--")}
+    assert options <= set(re.findall(r"--[a-z-]+", said.out))
+
+
+@pytest.mark.parametrize("command", [line for line in commands() if line.startswith("make ")])
+def test_each_make_target_of_the_readme_exists(command: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{command.split()[1]}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.usefixtures("home")
+def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = blocks("python")
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102 - it is ours
+    told = capsys.readouterr().out
+    assert "answered" in told
+    assert "45" in told
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_link_to_a_file_leads_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_readme_names_every_variant_and_every_exit_code() -> None:
+    for name in GRAPHS:
+        assert f"`{name}`" in README
+    for code in {*EXIT_CODES.values(), 2}:
+        assert re.search(rf"\b{code} [a-z]", README), code
+
+
+@pytest.mark.parametrize("name", ["RUNGS_MODEL", "RUNGS_DOCS", "RUNGS_TOOLS", "RUNGS_DB"])
+def test_each_setting_is_read_by_the_code_and_shown_in_the_example(name: str) -> None:
+    assert name in README
+    assert name in (ROOT / ".env.example").read_text(encoding="utf-8")
+    code = [*ROOT.glob("graphs/**/*.py"), *ROOT.glob("tools/**/*.py")]
+    assert any(name in path.read_text(encoding="utf-8") for path in code)
+
+
+def test_the_guide_for_contributors_has_ten_decisions() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert re.findall(r"^(\d+)\. \*\*", text, re.MULTILINE) == [str(n) for n in range(1, 11)]
+    for kind in ("A tool", "A variant", "A prompt", "A provider"):
+        assert f"**{kind}.**" in text
+
+
+def test_the_changelog_keeps_a_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert text.startswith("# Changelog\n")
+    assert "## [Unreleased]" in text
+    kinds = set(re.findall(r"^### (.+)$", text, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}

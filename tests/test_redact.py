@@ -1,0 +1,201 @@
+"""Redaction: credentials go, however they are written; everything else stays."""
+
+import json
+import string
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tools.redact import is_secret_name, redact, redact_data
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83v\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("use sk-proj-abc123DEF456 now", "use [redacted] now"),
+        ("sk-live-9", "[redacted]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[redacted]"),
+        ("ghp_" + "a1" * 18, "[redacted]"),
+        ("github_pat_" + "a1" * 18, "[redacted]"),
+        ("xoxb-123456789-abcdef", "[redacted]"),
+        ("sk_live_4eC39HqLyjWDarjtT1", "[redacted]"),
+        (f"jwt {JWT}.", "jwt [redacted]."),
+        (f"a {PEM} b", "a [redacted] b"),
+        (PEM[:60], "[redacted]"),
+        ("Authorization: Bearer abc.DEF-123", "Authorization: Bearer [redacted]"),
+        ("authorization=Basic dXNlcjpwYXNz", "authorization=Basic [redacted]"),
+        ("curl -H 'X-Api-Key: abcdefgh1'", "curl -H 'X-Api-Key: [redacted]'"),
+        ("Cookie: sid=abc; theme=dark", "Cookie: [redacted]"),
+        ("postgres://ann:s3cret@db/x", "postgres://ann:[redacted]@db/x"),
+        ("https://x.example/?key=sk-live-9", "https://x.example/?key=[redacted]"),
+        ("https://x.example/?a=1&token=abc&b=2", "https://x.example/?a=1&token=[redacted]&b=2"),
+        ("https://x.example/?sig=ab%2Fcd", "https://x.example/?sig=[redacted]"),
+        ("key=sk-live-9", "key=[redacted]"),
+        ("password=hunter", "password=[redacted]"),
+        ("PGPASSWORD=hunter psql", "PGPASSWORD=[redacted] psql"),
+        ("export API_KEY='abc'", "export API_KEY='[redacted]'"),
+        ("password: hunter2", "password: [redacted]"),
+        ("the password: hunter2, and go", "the password: [redacted], and go"),
+        ("a: 1\n  secret: hush\nb: 2", "a: 1\n  secret: [redacted]\nb: 2"),
+        ('{"password": "hun\\"ter", "a": 1}', '{"password": "[redacted]", "a": 1}'),
+        ('{"apiKey":"abc","n":1}', '{"apiKey":"[redacted]","n":1}'),
+        ("{'client_secret': 'abc'}", "{'client_secret': '[redacted]'}"),
+        (
+            json.dumps(json.dumps({"token": "abc", "n": 1})),
+            json.dumps(json.dumps({"token": "[redacted]", "n": 1})),
+        ),
+        ('{"password": "cut off he', '{"password": "[redacted]'),
+        ("<token>abc</token>", "<token>[redacted]</token>"),
+    ],
+)
+def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: str) -> None:
+    assert redact(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The key to a good refund is patience; a token of thanks is no secret.",
+        "The secret: patience. The key: press Enter. Passwords: how to reset them",
+        "task-related, risk-free, ask-me-anything, sk-learn",
+        "the bearer of this letter, basic arithmetic",
+        "sorted(rows, key=len); max(rows, key=lambda row: row.n)",
+        "max_tokens=4000, input_tokens: 1234, token_count=7",
+        '{"usage": {"input_tokens": 12, "total_tokens": 34}, "token_type": "bearer"}',
+        '{"next_page_token": "CAUQAA", "nextPageToken": "CAUQAA"}',
+        '{"key": "value", "primary_key": "id", "keyboard": "qwerty"}',
+        "token = get_token()\npassword: str = Field()\nsecret: None",
+        "https://x.example/a?page=2#key ssh://git@x.example:22/a",
+        "2026-01-02T03:04:05 user@x.example 10:30",
+    ],
+)
+def test_what_is_no_credential_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+
+
+words = st.sampled_from(
+    [
+        *("the", "a", "key", "token", "secret", "password", "api", "order", "refund", "of", "and"),
+        *("is", "bearer", "basic", "ask-me", "E-4042", "session", "cookie", "author"),
+    ]
+)
+endings = st.sampled_from([" ", ", ", ". ", "; ", "! ", "? ", "\n", " - ", " (", ") "])
+
+
+@given(st.lists(st.tuples(words, endings), max_size=40))
+def test_clean_prose_is_untouched(parts: list[tuple[str, str]]) -> None:
+    text = "".join(word + end for word, end in parts)
+    assert redact(text) == text
+
+
+pieces = st.sampled_from(
+    [
+        *("password", "token", "key", "api_key", "Authorization", "Cookie", "secret", "max_tokens"),
+        *("=", ": ", ":", '"', "'", "\\", " ", "\n", "&", "?", "://", "@", "/", ",", "{", "}", ">"),
+        *(
+            "Bearer ",
+            "Basic ",
+            "sk-live-9",
+            "hunter2",
+            "abc",
+            "[redacted]",
+            JWT,
+            "[",
+            "]",
+            "(",
+            ")",
+        ),
+    ]
+)
+
+
+@given(st.lists(pieces | st.text(max_size=5), max_size=25).map("".join))
+@example(f"a {PEM} b")
+def test_redacting_twice_changes_nothing_more(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+secrets = st.text(string.ascii_letters + string.digits, min_size=3, max_size=20).map("X9".__add__)
+
+
+@given(secrets, st.sampled_from(["password", "apiKey", "X-Api-Key", "client_secret", "auth_token"]))
+def test_no_secret_value_survives_in_any_usual_notation(secret: str, name: str) -> None:
+    for text in (
+        f"{name}={secret}",
+        f"{name}: {secret}",
+        f"https://x.example/?a=1&{name}={secret}&b=2",
+        json.dumps({"a": 1, name: secret}),
+        json.dumps({"a": [{"b": 1, name: secret}]}, indent=2),
+        repr({name: secret}),
+        f'{name} = "{secret}"',
+    ):
+        assert secret not in redact(text)
+
+
+def test_text_with_a_lone_surrogate_is_redacted_too() -> None:
+    assert redact("\ud83c password=hunter2") == "\ud83c password=[redacted]"
+
+
+def test_a_long_line_of_one_letter_takes_no_more_than_linear_work() -> None:
+    for unit in (
+        "a",
+        "key",
+        "token",
+        "password:",
+        "sk-",
+        "Bearer ",
+        "://a:",
+        '"password": "',
+        "\\",
+    ):
+        redact(unit * 20_000)
+
+
+def test_data_loses_what_secret_names_stand_for_at_every_level() -> None:
+    data: dict[str, Any] = {
+        "user": "ann",
+        "password": "hunter",
+        "pin_passcode": 1234,
+        "auth": [{"api_key": "abc", "n": 1}],
+        "tokens": 5,
+        "token": None,
+        "secrets": ["a", "b"],
+        "note": "see https://x.example/?token=abc",
+        "ok": True,
+    }
+    before = json.dumps(data)
+    assert redact_data(data) == {
+        "user": "ann",
+        "password": "[redacted]",
+        "pin_passcode": "[redacted]",
+        "auth": [{"api_key": "[redacted]", "n": 1}],
+        "tokens": 5,
+        "token": None,
+        "secrets": ["[redacted]", "[redacted]"],
+        "note": "see https://x.example/?token=[redacted]",
+        "ok": True,
+    }
+    assert json.dumps(data) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        *((name, True) for name in ("password", "DB_PASSWORD", "apiKey", "api-key", "X-Api-Key")),
+        *((name, True) for name in ("accessToken", "token", "aws_secret_access_key", "smtp_pass")),
+        *(
+            (name, False)
+            for name in ("key", "tokens", "max_tokens", "token_count", "nextPageToken")
+        ),
+        *((name, False) for name in ("author", "passage", "secretary", "primary_key", "pass")),
+    ],
+)
+def test_secret_names_are_told_from_counts_cursors_and_other_words(name: str, secret: bool) -> None:
+    assert is_secret_name(name) is secret

@@ -1,0 +1,32 @@
+"""The tool contract and the tools: what a model may call, and how each call is checked.
+
+Nothing here imports `graphs`, and nothing heavy is imported before a tool needs it.
+"""
+
+from tools.arguments import parse_arguments
+from tools.contract import CallScope, Checked, Contract, Effect, contract
+from tools.errors import ArgumentsError, ContractError, InjectionError, ToolsFileError
+from tools.redact import redact, redact_data
+from tools.registry import as_contracts, load_tools, unknown_tool
+from tools.results import describe_error, limit, render
+
+__all__ = [
+    "ArgumentsError",
+    "CallScope",
+    "Checked",
+    "Contract",
+    "ContractError",
+    "Effect",
+    "InjectionError",
+    "ToolsFileError",
+    "as_contracts",
+    "contract",
+    "describe_error",
+    "limit",
+    "load_tools",
+    "parse_arguments",
+    "redact",
+    "redact_data",
+    "render",
+    "unknown_tool",
+]

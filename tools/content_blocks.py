@@ -1,0 +1,55 @@
+"""Messages and content blocks, as LangChain and MCP tools return them: their text, joined."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from tools.rendering import dumped
+
+_TEXT_BLOCKS = {"text", "text-plain", "output_text", "input_text"}
+_OTHER_BLOCKS = {
+    *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"),
+    *("document", "resource", "resource_link"),
+}
+
+
+def message_text(value: Any) -> str | None:
+    """Return the text of a message or of content blocks, None for any other value."""
+    messages = sys.modules.get("langchain_core.messages")
+    message = messages is not None and isinstance(value, messages.BaseMessage)
+    if message or (type(value).__module__.startswith("mcp.") and hasattr(value, "content")):
+        value = value.content
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple) and value:
+        blocks = [dumped(item) for item in value]
+        if all(_is_block(block) for block in blocks):
+            return "\n".join(_block(block) for block in blocks)
+    return None
+
+
+def _is_block(block: Any) -> bool:
+    if not isinstance(block, Mapping):
+        return False
+    kind = block.get("type")
+    if kind in _TEXT_BLOCKS:
+        return isinstance(block.get("text"), str)
+    return kind in _OTHER_BLOCKS
+
+
+def _block(block: Mapping[str, Any]) -> str:
+    kind = block["type"]
+    if kind in _TEXT_BLOCKS:
+        return str(block["text"])
+    resource = block.get("resource")
+    if isinstance(resource, Mapping) and isinstance(resource.get("text"), str):
+        return str(resource["text"])
+    data = next((block[k] for k in ("data", "base64") if isinstance(block.get(k), str | bytes)), "")
+    mime = next((str(block[k]) for k in ("mime_type", "mimeType") if block.get(k)), "")
+    size = f"{len(data) * 3 // 4 if isinstance(data, str) else len(data):,} bytes" if data else ""
+    told = ", ".join(
+        part for part in (kind.removeprefix("input_").removesuffix("_url"), mime, size) if part
+    )
+    return f"[{told}, not shown]"

@@ -1,0 +1,171 @@
+"""Which tools exist, and how they may be used: tools.toml, or the list given to a graph."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from tools.contract import Contract, Effect, contract
+from tools.errors import ContractError, ToolsFileError
+from tools.text import nearest, one_line, shorten
+from tools.validation import names
+
+__all__ = [
+    "DEFAULT_FILE",
+    "ToolsFileError",
+    "as_contracts",
+    "load_tools",
+    "tools_file",
+    "unknown_tool",
+]
+
+DEFAULT_FILE = Path(__file__).with_name("tools.toml")
+
+EFFECTS = ("read_only", "state_changing")
+_SECTIONS = (*EFFECTS, "mcp")
+_KEYS: dict[str, tuple[type, ...]] = {
+    "use": (str,),
+    "description": (str,),
+    "requires_confirmation": (bool,),
+    "timeout": (int, float),
+    "cache_seconds": (int,),
+    "enabled": (bool,),
+}
+_TYPES: dict[type, str] = {str: "text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def tools_file(path: Path | str | None = None) -> Path:
+    """Return the tools file in force: the one given, or `RUNGS_TOOLS`, or the one shipped."""
+    return Path(path or os.environ.get("RUNGS_TOOLS") or DEFAULT_FILE).expanduser()
+
+
+def load_tools(path: Path | str | None = None) -> list[Contract]:
+    """Read a tools file and make the contracts of the tools that are enabled, in its order.
+
+    Args:
+        path: The file; `None` takes the one that `RUNGS_TOOLS` names, or the one shipped.
+
+    Raises:
+        ToolsFileError: Anything is wrong with it: one line with file, table and reason.
+    """
+    file = tools_file(path)
+    contracts: dict[str, Contract] = {}
+    for section, tables in _sections(file).items():
+        for name, table in tables.items():
+            where = f"{section}.{name}"
+            if not isinstance(table, Mapping):
+                raise ToolsFileError(file, f"{name!r} must be a table of its own", section)
+            if section == "mcp":
+                if table.get("enabled") is not False:
+                    raise ToolsFileError(file, "MCP servers are not supported yet", where)
+                continue
+            _check_keys(file, where, table)
+            if name in contracts:
+                raise ToolsFileError(file, f"a second tool named {name!r}", where)
+            if table.get("enabled", True):
+                contracts[name] = _contract(file, section, name, table)
+    return list(contracts.values())
+
+
+def as_contracts(tools: Iterable[Any]) -> list[Contract]:
+    """Make the contracts of the tools given to a graph, which may be contracts already.
+
+    Raises:
+        ContractError: One of them can't be offered, or two have one name.
+    """
+    contracts: dict[str, Contract] = {}
+    for tool in tools:
+        made = tool if isinstance(tool, Contract) else contract(tool)
+        if made.name in contracts:
+            raise ContractError(made.name, "another tool has the same name")
+        contracts[made.name] = made
+    return list(contracts.values())
+
+
+def unknown_tool(name: str, contracts: Iterable[Contract]) -> str:
+    """Say that a tool does not exist, and which ones do; nothing is run in its place."""
+    known = [c.name for c in contracts]
+    said = [f"Tool '{shorten(one_line(name), 80)}' does not exist."]
+    if near := nearest(name, known):
+        said.append(f"Did you mean '{near}'?")
+    said.append(f"Available tools: {names(known)}." if known else "No tools are available.")
+    return " ".join(said)
+
+
+def _sections(file: Path) -> dict[str, dict[str, Any]]:
+    try:
+        read = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise ToolsFileError(file, f"can't be read: {exc.strerror or exc}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise ToolsFileError(file, f"is not TOML: {one_line(str(exc))}") from None
+    for section, tables in read.items():
+        if section not in _SECTIONS:
+            raise ToolsFileError(file, f"unknown table{_hint(section, _SECTIONS)}", section)
+        if not isinstance(tables, dict):
+            raise ToolsFileError(file, "must hold one table for each tool", section)
+    return read
+
+
+def _check_keys(file: Path, where: str, table: Mapping[str, Any]) -> None:
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise ToolsFileError(file, f"unknown key {key!r}{_hint(key, _KEYS)}", where)
+        boolean = isinstance(value, bool) and bool not in _KEYS[key]
+        if boolean or not isinstance(value, _KEYS[key]):
+            raise ToolsFileError(file, f"{key} must be {_TYPES[_KEYS[key][0]]}", where)
+    if not table.get("use"):
+        raise ToolsFileError(file, 'needs use = "module:name"', where)
+
+
+def _contract(file: Path, section: str, name: str, table: Mapping[str, Any]) -> Contract:
+    where = f"{section}.{name}"
+    tool = _imported(file, where, table["use"])
+    try:
+        return contract(
+            tool,
+            name=name,
+            effect=cast("Effect", section),
+            description=table.get("description"),
+            requires_confirmation=table.get("requires_confirmation"),
+            timeout=table.get("timeout"),
+            cache_seconds=table.get("cache_seconds"),
+        )
+    except ContractError as exc:
+        raise ToolsFileError(file, str(exc), where) from exc
+
+
+def _imported(file: Path, where: str, use: str) -> Any:
+    """Import `module:name`; a module may lie beside a tools file of one's own."""
+    module, colon, attribute = use.partition(":")
+    if not (module and colon and attribute):
+        raise ToolsFileError(file, f'use must be "module:name", not {use!r}', where)
+    beside = str(file.resolve().parent)
+    try:
+        if _lies_in(Path(beside), module) and beside not in sys.path:
+            sys.path.append(beside)  # last, so that it hides nothing
+        found: Any = importlib.import_module(module)
+    except Exception as exc:
+        reason = one_line(f"{type(exc).__name__}: {exc}")
+        raise ToolsFileError(file, f"can't import {module!r}: {reason}", where) from exc
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            near = _hint(part, [known for known in dir(found) if not known.startswith("_")])
+            raise ToolsFileError(file, f"{module!r} has no {attribute!r}{near}", where)
+        found = getattr(found, part)
+    return found
+
+
+def _lies_in(folder: Path, module: str) -> bool:
+    top = module.partition(".")[0]
+    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""

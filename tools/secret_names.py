@@ -1,0 +1,33 @@
+"""Names that stand for credentials, however they are spelled."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SECRET = re.compile(
+    r"(?:^|_)(?:"
+    r"pwd|token|cookie|jwt|creds?|credentials?|authorization"
+    r"|(?:api|access|secret|private|auth|account|signing|encryption|master|session|app)_?key"
+    r"|(?<=_)pass"
+    r")(?:_value|_hash|_\d+)?$"
+    r"|(?:password|passwd|passphrase|passcode|secret|secrets|apikey|accesskey|secretkey|privatekey"
+    r"|accountkey|accesstoken|authtoken|refreshtoken)(?:_value|_hash|_\d+)?$"
+)
+_NO_SECRET = re.compile(
+    r"(?:^|_)(?:page|next|continuation|cursor|sync|pagination|start|end|stop|eos|bos|pad|unk|sep|mask"
+    r"|cls|per)_token$"
+)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_secret_name(name: str) -> bool:
+    """Whether a field of this name holds a credential: `apiKey`, `X-Api-Key`, `DB_PASSWORD`.
+
+    Counts (`max_tokens`) and cursors (`next_page_token`) do not.
+    """
+    if len(name) > 100:  # noqa: PLR2004 - no name, and not worth keeping
+        return False
+    plain = "_".join(_PARTS.findall(name)).lower()
+    return bool(_SECRET.search(plain)) and not _NO_SECRET.search(plain)

@@ -1,0 +1,56 @@
+"""Validators of JSON schemas, made once a tool; nothing is ever fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, time
+from typing import Any, NoReturn, cast
+
+import jsonschema_rs
+from jsonschema_rs import Validator
+
+from tools.errors import ContractError
+from tools.text import one_line, shorten
+
+__all__ = ["Validator", "compiled"]
+
+
+def compiled(tool: str, schema: Mapping[str, Any]) -> Validator:
+    """Make the validator of a schema; formats are checked, dates and times as ISO 8601.
+
+    Raises:
+        ContractError: The schema breaks the rules of JSON schema or can't be resolved.
+    """
+    try:
+        return jsonschema_rs.validator_for(
+            cast("dict[str, Any]", schema),
+            validate_formats=True,
+            formats=_FORMATS,
+            retriever=_never_fetch,
+        )
+    except jsonschema_rs.ValidationError as exc:
+        where = "".join(f"[{part!r}]" for part in exc.instance_path)
+        reason = shorten(one_line(exc.message), 300)
+        raise ContractError(tool, f"its schema{where} is not valid: {reason}") from None
+    except (ValueError, TypeError) as exc:
+        reason = shorten(one_line(str(exc)), 300)
+        raise ContractError(tool, f"its schema is not usable: {reason}") from None
+
+
+def _never_fetch(uri: str) -> NoReturn:
+    raise ValueError(f"schemas are never fetched; put what {uri!r} refers to under $defs")
+
+
+def _iso(read: Callable[[str], object]) -> Callable[[str], bool]:
+    def check(text: str) -> bool:
+        try:
+            read(text)
+        except ValueError:
+            return False
+        return True
+
+    return check
+
+
+_FORMATS = {"date-time": _iso(datetime.fromisoformat), "time": _iso(time.fromisoformat)}
+"""Without an offset too: RFC 3339 demands one, Python and the models that write dates do not."""
