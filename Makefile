@@ -20,8 +20,9 @@ endif
 ifneq ($(origin DOCS),undefined)
 override DOCS := $(value DOCS)
 docs_option := --docs "$$DOCS"
+export DOCS
 endif
-export Q DOCS
+export Q
 
 .PHONY: help
 help: ## list the targets
@@ -34,6 +35,10 @@ run: $(RUN_READY) ## answer a question with tools: make run Q="..." DOCS=~/my/do
 .PHONY: test
 test: $(DEV_READY) ## run the tests, offline
 	@$(BIN)/python -m pytest
+
+.PHONY: test-server
+test-server: $(DEV_READY) ## run the tests that start LangGraph's server
+	@$(BIN)/python -m pytest -m server
 
 .PHONY: check
 check: lint types drawings-check test ## everything CI checks: ruff, mypy, drawings, tests
@@ -65,6 +70,11 @@ studio: $(DEV_READY) ## serve the graphs to LangGraph Studio: make studio PORT=2
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
 	  LANGSMITH_TRACING="$${LANGSMITH_TRACING:-false}" \
 	  $(BIN)/python -m langgraph_cli dev --no-browser --port $(PORT)
+
+.PHONY: bench
+bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
+	@for name in imports agent_cpu agent_http database_size http_client docs_index; do \
+	  $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 # Setting up. A file of its own for each purpose, so that `make run` need not wait for the developers' tools.
 $(RUN_READY): pyproject.toml constraints.txt $(BIN)/python

@@ -1,15 +1,15 @@
 """Agent patterns as LangGraph state machines.
 
-    from graphs import GRAPHS, open_graph
+from graphs import GRAPHS, open_graph
 
-    with open_graph("tools_in_context") as graph:
-        graph.invoke({"messages": [{"role": "user", "content": "..."}]}, {"configurable": {"thread_id": "1"}})
+with open_graph("tools_in_context") as graph:
+    graph.invoke({"messages": [{"role": "user", "content": "..."}]}, {"configurable": {"thread_id": "1"}})
 """
 
 from typing import TYPE_CHECKING, Any
 
-from graphs.variants import GRAPHS
 from graphs.errors import UsageError
+from graphs.variants import GRAPHS
 
 if TYPE_CHECKING:
     from graphs.open import open_graph

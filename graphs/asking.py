@@ -63,29 +63,52 @@ def ask(
     model = source.bound(scope.context, offered)
     config, raw = _listening(scope.config, model)
     sent = [system, *view]
-    retrying, async_retrying = retry.retrying(), retry.async_retrying()
     started = time.perf_counter()
     try:
-        reply = yield Wait(
-            lambda: retrying(model.invoke, sent, config),
-            lambda: async_retrying(model.ainvoke, sent, config),
-        )
+        reply, attempts = yield from _persistently(model, sent, config)
     except AssertionError:
         raise
     except Exception as error:
         if retry.is_configuration(error):
             raise UsageError(retry.describe(error)) from error
-        reply, failure = None, retry.describe(error)
+        attempts = retry.ATTEMPTS if retry.is_transient(error) else 1
+        return Asked(None, retry.describe(error), attempts, time.perf_counter() - started)
     seconds = time.perf_counter() - started
-    statistics = retrying.statistics or async_retrying.statistics
-    attempts = int(statistics.get("attempt_number", 1))
-    if reply is None:
-        return Asked(None, failure, attempts, seconds)
-    reply = normalize_reply(reply, {i for i in call_ids(transcript) if i}, raw)
-    if reply.id is None or any(message.id == reply.id for message in transcript):
+    reply = normalize_reply(reply, call_ids(transcript), raw)
+    if reply.id is None or reply.id in [message.id for message in transcript]:
         reply.id = str(uuid4())
     reply.response_metadata |= {"seconds": round(seconds, 6), "attempts": attempts}
     return Asked(reply, "", attempts, seconds)
+
+
+def _persistently(
+    model: Bound, sent: list[AnyMessage], config: RunnableConfig
+) -> Steps[tuple[AIMessage, int]]:
+    """Call the model, and again where that helps; return its reply and how often it was called."""
+    try:
+        reply = yield Wait(lambda: model.invoke(sent, config), lambda: model.ainvoke(sent, config))
+    except Exception as error:  # noqa: BLE001 - told apart by the retrying
+        failed = [error]
+    else:
+        return reply, 1
+
+    # The first failure is handed to tenacity as its first attempt, so that a call that goes well costs none of it.
+    def first() -> None:
+        if failed:
+            raise failed.pop()
+
+    def again() -> AIMessage:
+        first()
+        return model.invoke(sent, config)
+
+    async def aagain() -> AIMessage:
+        first()
+        return await model.ainvoke(sent, config)
+
+    retrying, async_retrying = retry.retrying(), retry.async_retrying()
+    reply = yield Wait(lambda: retrying(again), lambda: async_retrying(aagain))
+    statistics = retrying.statistics or async_retrying.statistics
+    return reply, int(statistics.get("attempt_number", 1))
 
 
 def charge(progress: Progress, asked: Asked, **changes: int) -> Progress:

@@ -105,9 +105,7 @@ def model_event(reply: AIMessage, step: int, **more: Any) -> Event:
     )
 
 
-def tool_event(
-    result: ToolMessage, step: int, arguments: dict[str, Any], **more: Any
-) -> Event:
+def tool_event(result: ToolMessage, step: int, arguments: dict[str, Any], **more: Any) -> Event:
     """Make the event of a tool's result; `arguments` are those asked for."""
     told = result.additional_kwargs
     return Event(

@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphs.errors import UsageError
 
+
 class Context(BaseModel):
     """Settings that every variant has.
 
@@ -32,9 +33,7 @@ class Context(BaseModel):
     tool_timeout: float = Field(
         default=10.0, gt=0, le=3600, description="Seconds one tool call may take."
     )
-    read_only: bool = Field(
-        default=False, description="Let no tool run that changes state."
-    )
+    read_only: bool = Field(default=False, description="Let no tool run that changes state.")
     tool_result_limit: int = Field(
         default=20_000,
         ge=100,
@@ -49,8 +48,8 @@ class Context(BaseModel):
 
     @property
     def cap(self) -> int:
-        """How many rounds a run may have before the one last call with tools off."""
-        raise AttributeError(f"{type(self).__name__} has no cap on rounds")
+        """Rounds that a run may have; a variant with a cap says which."""
+        return 1
 
 
 class ToolRoundsContext(Context):
@@ -85,7 +84,9 @@ def read_context(schema: type[Context], value: object) -> Context:
         return value
     data = value.model_dump() if isinstance(value, BaseModel) else value
     if not isinstance(data, dict):
-        raise UsageError(f"context must be a mapping or a {schema.__name__}, got {type(value).__name__}")
+        raise UsageError(
+            f"context must be a mapping or a {schema.__name__}, got {type(value).__name__}"
+        )
     try:
         return schema.model_validate(data)
     except ValidationError as error:

@@ -12,13 +12,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamMode
 
-from graphs.variants import GRAPHS
 from graphs.context import Context, read_context
 from graphs.errors import UsageError
 from graphs.memory import Memory, open_memory
 from graphs.thread_locks import alone_in
 from graphs.threads import enter_thread
 from graphs.transcript import newest_question
+from graphs.variants import GRAPHS
 
 DEFAULT_DB = "rungs.sqlite"
 

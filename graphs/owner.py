@@ -13,4 +13,6 @@ def check_owner(state: State, scope: Scope) -> None:
     """
     owner = state.get("owner")
     if owner and owner != scope.context.user:
-        raise UsageError(f"thread {scope.thread_id} belongs to another user: begin a thread of your own")
+        raise UsageError(
+            f"thread {scope.thread_id} belongs to another user: begin a thread of your own"
+        )

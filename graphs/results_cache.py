@@ -53,9 +53,7 @@ class ResultsCache:
         elif _cacheable(contract) and result.status == "success":
             key = _key(contract, call["args"])
             value = {"content": result.text, "until": time.time() + (contract.cache_seconds or 0)}
-            yield Wait(
-                lambda: store.put(where, key, value), lambda: store.aput(where, key, value)
-            )
+            yield Wait(lambda: store.put(where, key, value), lambda: store.aput(where, key, value))
 
     def _clear(self) -> Steps[None]:
         store, where = self._store, self._namespace

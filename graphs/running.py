@@ -129,8 +129,28 @@ def _in_daemon_thread(body: Callable[[], Any], done: Callable[[Ended], None]) ->
         else:
             done(Ended(value, None, time.perf_counter() - started))
 
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(main,), name="rungs-tool", daemon=True).start()
+    work = functools.partial(contextvars.copy_context().run, main)
+    try:
+        _idle.pop().put(work)
+    except IndexError:
+        threading.Thread(target=_work_on, args=(work,), name="rungs-tool", daemon=True).start()
+
+
+_Work = Callable[[], None]
+_idle: list[queue.SimpleQueue[_Work]] = []  # threads that wait for work; append and pop are atomic
+_MOST_IDLE = 32
+
+
+def _work_on(work: _Work) -> None:
+    """Do one piece of work after another; starting a thread for each would cost more than most tools."""
+    inbox: queue.SimpleQueue[_Work] = queue.SimpleQueue()
+    while True:
+        work()
+        del work  # let go of arguments and results while waiting
+        if len(_idle) >= _MOST_IDLE:
+            return
+        _idle.append(inbox)
+        work = inbox.get()
 
 
 async def _result_of(value: Awaitable[Any]) -> Any:

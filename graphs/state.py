@@ -35,6 +35,7 @@ class Progress(TypedDict):
         version: The layout of this record; another one is reset, not guessed at.
         question: Id of the human message that the run answers; a newer one starts a new run.
         model: What answers, as it is told in `usage`.
+        cap: Rounds that the run may have, as it was when it began.
         rounds: Replies with tool calls, and empty replies, so far.
         open_calls: Tool calls of the newest reply.
         empty_replies: Replies in a row that said nothing.
@@ -48,6 +49,7 @@ class Progress(TypedDict):
     version: int
     question: str
     model: str
+    cap: int
     rounds: int
     open_calls: int
     empty_replies: int
@@ -115,12 +117,13 @@ class Standing(TypedDict):
     remaining_steps: RemainingSteps
 
 
-def begin(question: str, model: str) -> Progress:
-    """Start the record of a run."""
+def begin(question: str, model: str, cap: int) -> Progress:
+    """Start the record of a run that may have so many rounds."""
     return Progress(
         version=VERSION,
         question=question,
         model=model,
+        cap=cap,
         rounds=0,
         open_calls=0,
         empty_replies=0,

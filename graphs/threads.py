@@ -68,7 +68,9 @@ def enter_thread(
     item = memory.store.get(NAMESPACE, thread_id)
     if item is None:
         if question is None:
-            raise UsageError(f"there is no thread {thread_id} to resume: `rungs threads` lists yours")
+            raise UsageError(
+                f"there is no thread {thread_id} to resume: `rungs threads` lists yours"
+            )
         now = time.time()
         record = {"user_id": user_id, "created": now}
     else:

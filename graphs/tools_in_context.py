@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
 
 import prompts
-from graphs.context import ToolRoundsContext, read_context
+from graphs.context import ToolRoundsContext
 from graphs.model_source import ModelSource
 from graphs.nodes import call_model, finalize, run_tools, validate_calls
+from graphs.rules import rule
 from graphs.state import Input, Output, Standing, State
 from tools import as_contracts, load_tools
 
@@ -21,6 +21,8 @@ Context = ToolRoundsContext
 STEPS_TO_END = 3
 """Steps from a reply with calls to the end at a cap: `validate_calls`, `run_tools`, `finalize`."""
 
+
+@rule
 def after_model(
     state: Standing,
 ) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
@@ -32,18 +34,20 @@ def after_model(
     return "tool calls" if state["progress"]["open_calls"] else "ask again"
 
 
+@rule
 def after_validation(
-    state: Standing, runtime: Runtime[Context]
+    state: Standing,
 ) -> Literal["valid calls", "next round", "out of rounds"]:
     """Run what may run; where nothing may, the errors go back to the model."""
-    return "valid calls" if state.get("calls") else after_tools(state, runtime)
+    return "valid calls" if state.get("calls") else after_tools.invoke(state)
 
 
+@rule
 def after_tools(
-    state: Standing, runtime: Runtime[Context]
+    state: Standing,
 ) -> Literal["next round", "out of rounds"]:
     """Stop after the given number of tool rounds, or where LangGraph's own limit has no room for one more."""
-    spent = state["progress"]["rounds"] >= read_context(Context, runtime.context).cap
+    spent = state["progress"]["rounds"] >= state["progress"]["cap"]
     over = spent or state["remaining_steps"] <= STEPS_TO_END + 1
     return "out of rounds" if over else "next round"
 

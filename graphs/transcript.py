@@ -43,7 +43,9 @@ def append_messages(state: list[AnyMessage], writes: Sequence[Any]) -> list[AnyM
     known = {message.id for message in state}
     result = list(state)
     for message in added:
-        if message.id is None or (message.id not in known and not isinstance(message, RemoveMessage)):
+        if message.id is None or (
+            message.id not in known and not isinstance(message, RemoveMessage)
+        ):
             known.add(message.id)
             result.append(message)
         elif message.id == REMOVE_ALL_MESSAGES:
@@ -90,14 +92,9 @@ def reply_calls(reply: AIMessage) -> list[ToolCall]:
     return [*reply.tool_calls, *broken]
 
 
-def call_ids(messages: Iterable[AnyMessage]) -> set[str | None]:
-    """Collect the ids of all calls made in the transcript."""
-    return {
-        call["id"]
-        for message in messages
-        if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
-        for call in (*message.tool_calls, *message.invalid_tool_calls)
-    }
+def call_ids(messages: Iterable[AnyMessage]) -> set[str]:
+    """Collect the ids of all calls in the transcript that have a result."""
+    return {message.tool_call_id for message in messages if message.type == "tool"}  # type: ignore[union-attr]
 
 
 def unanswered(messages: Sequence[AnyMessage]) -> list[ToolCall]:
@@ -131,6 +128,30 @@ def model_view(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     * An empty assistant turn is left out.
     * A call whose arguments did not parse is replayed with none.
     """
+    return list(messages) if _is_regular(messages) else _repaired(messages)
+
+
+def _is_regular(messages: Sequence[AnyMessage]) -> bool:
+    """Tell whether nothing needs repair: the usual case, seen in one pass because every model call looks."""
+    open_calls: set[str | None] = set()
+    for message in messages:
+        kind = message.type
+        if kind == "tool":
+            call_id = message.tool_call_id  # type: ignore[union-attr]
+            if call_id not in open_calls:
+                return False
+            open_calls.discard(call_id)
+        elif open_calls:
+            return False
+        elif kind == "ai":
+            calls = message.tool_calls  # type: ignore[union-attr]
+            if message.invalid_tool_calls or not (calls or message.content):  # type: ignore[union-attr]
+                return False
+            open_calls.update([call["id"] for call in calls])
+    return not open_calls
+
+
+def _repaired(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     results: dict[str, ToolMessage] = {}
     for message in messages:
         if isinstance(message, ToolMessage):

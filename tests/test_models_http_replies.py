@@ -10,14 +10,17 @@ from typing import Any
 
 import openai
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.runnables import Runnable
 from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import OpenAIAuthenticationError
 
 from graphs.models import ModelReplyError
+from graphs.models.chat_result import chat_result
 from graphs.models.openai import RungsChatOpenAI
-from graphs.models.quirks import RawCalls, normalize_reply
+from graphs.models.quirks import RawCalls, answer_text, normalize_reply
 from graphs.models.retry import describe, is_context_overflow, is_transient
 from tests.stub_server import USAGE, Reply, StubServer, call, completion, delta, serving, stream
 
@@ -25,18 +28,20 @@ KEY = "sk-live-0123456789abcdef"
 
 
 @functools.cache
-def _made(kind: type[ChatOpenAI], base_url: str, settings: tuple[tuple[str, Any], ...]) -> Any:
-    return kind(base_url=base_url, max_retries=0, **dict(settings))
+def _made(kind: type[ChatOpenAI], base_url: str, given_to: tuple[tuple[str, Any], ...]) -> Any:
+    return kind(base_url=base_url, max_retries=0, **dict(given_to))
 
 
-def ours(server: StubServer, **settings: Any) -> RungsChatOpenAI:
-    settings = {"model": "m", "api_key": KEY, **settings}
-    return _made(RungsChatOpenAI, server.base_url, tuple(settings.items()))
+def ours(server: StubServer, **changed: Any) -> RungsChatOpenAI:
+    given_to = {"model": "m", "api_key": KEY, **changed}
+    made: RungsChatOpenAI = _made(RungsChatOpenAI, server.base_url, tuple(given_to.items()))
+    return made
 
 
-def stock(server: StubServer, **settings: Any) -> ChatOpenAI:
-    settings = {"model": "m", "api_key": KEY, "stream_usage": False, **settings}
-    return _made(ChatOpenAI, server.base_url, tuple(settings.items()))
+def stock(server: StubServer, **changed: Any) -> ChatOpenAI:
+    given_to = {"model": "m", "api_key": KEY, "stream_usage": False, **changed}
+    made: ChatOpenAI = _made(ChatOpenAI, server.base_url, tuple(given_to.items()))
+    return made
 
 
 def told(message: AIMessage) -> dict[str, Any]:
@@ -248,6 +253,12 @@ NO_REPLY: dict[str, Any] = {
     "nothing": Reply(b""),
     "a list": [1, 2],
     "broken JSON": Reply(b'{"choices": [', headers={"Content-Type": "application/json"}),
+    "content of numbers": completion([1]),
+    "choices of numbers": {**completion(), "choices": [1]},
+    "a function call that is none": {
+        **completion(),
+        "choices": [{"index": 0, "message": {"content": "a", "function_call": "f"}}],
+    },
     "a choice without a message": {**completion(), "choices": [{"index": 0}]},
 }
 
@@ -463,3 +474,51 @@ async def test_nothing_of_a_stream_is_lost_when_it_is_broken_off() -> None:
             assert isinstance(chunk, AIMessageChunk)
             break
         assert ours(server).invoke("q", stream=True).content == "ab"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+FIELDS = ("content", "tool_calls", "function_call", "refusal", "name", "id", "audio", "role")
+CALLS = st.lists(st.fixed_dictionaries({}, optional={"id": JSON, "function": JSON, "type": JSON}))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.fixed_dictionaries({}, optional={**dict.fromkeys(FIELDS, JSON), "tool_calls": CALLS | JSON}),
+    st.fixed_dictionaries({}, optional=dict.fromkeys(("prompt_tokens", "completion_tokens"), JSON)),
+    JSON,
+)
+def test_a_reply_of_any_shape_is_a_message_or_a_model_error(
+    message: Any, usage: Any, other: Any
+) -> None:
+    body = {
+        "choices": [{"message": message, "finish_reason": other, "logprobs": other}],
+        "usage": usage,
+        "model": other,
+        "service_tier": other,
+    }
+    for data in (body, {**body, "usage": other}, {**body, "choices": other}, {"choices": [other]}):
+        try:
+            result = chat_result(data, "m", {})
+        except ModelReplyError:
+            continue
+        reply = result.generations[0].message
+        assert isinstance(reply, AIMessage)
+        normalize_reply(reply)
+        answer_text(reply)
+
+
+def test_an_async_call_does_not_block_the_event_loop() -> None:
+    blockbuster = pytest.importorskip("blockbuster")
+    with serving([completion("ok"), stream(delta(content="ok"), delta("stop"))]) as server:
+        model = RungsChatOpenAI(model="m", base_url=server.base_url, api_key="x")
+
+        async def once() -> list[Any]:
+            reply = await model.ainvoke("q")
+            return [reply.content, *[chunk.content async for chunk in model.astream("q")]]
+
+        with blockbuster.blockbuster_ctx():
+            assert asyncio.run(once())[:2] == ["ok", "ok"]

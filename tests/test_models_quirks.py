@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -26,8 +26,6 @@ from graphs.models.quirks import (
     replayable,
 )
 from graphs.models.raw_calls import assemble
-
-Ask = Callable[..., Any]
 
 
 async def replies(reply: Any, known: set[str] | None = None, *, pieces: Any = None) -> AIMessage:
@@ -176,7 +174,9 @@ async def test_a_fragment_of_no_call_is_not_lost() -> None:
 
 async def test_pieces_of_an_attempt_that_failed_are_forgotten() -> None:
     raw = RawCalls()
-    chunk = AIMessageChunk("", tool_call_chunks=[{"name": "f", "args": "{", "id": "a", "index": 0}])
+    chunk = AIMessageChunk(
+        content="", tool_call_chunks=[{"name": "f", "args": "{", "id": "a", "index": 0}]
+    )
 
     class Piece:
         message = chunk
@@ -274,7 +274,7 @@ def test_an_untouched_reply_comes_back_as_it_came() -> None:
 
 
 def test_a_chunk_becomes_a_message() -> None:
-    assert type(normalize_reply(AIMessageChunk("hi"))) is AIMessage
+    assert type(normalize_reply(AIMessageChunk(content="hi"))) is AIMessage
 
 
 @pytest.mark.parametrize("counts", [(0, 0), (3, 4)])
@@ -403,6 +403,6 @@ def test_clean_data_is_returned_as_it_is(value: Any) -> None:
 def test_arguments_mean_the_same_however_they_are_cut(data: bytes, cuts: list[int]) -> None:
     raw = json.dumps({"t": data.decode("utf-8", "replace")})
     at = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
-    pieces = [{"index": 0, "args": raw[a:b]} for a, b in zip(at, at[1:], strict=False)]
+    pieces = [{"index": 0, "args": raw[a:b]} for a, b in pairwise(at)]
     (call,) = assemble([{"index": 0, "id": "a", "name": "f", "args": ""}, *pieces])
     assert call.arguments == raw

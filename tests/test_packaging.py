@@ -130,11 +130,17 @@ def make(*arguments: str, env: dict[str, str] | None = None) -> subprocess.Compl
     """Run make with a python that prints what it is given, in place of the environment's."""
     return subprocess.run(
         ["make", "--no-print-directory", "-C", str(ROOT), *arguments],
-        env={**os.environ, **(env or {})},
+        env={**outside_make(), **(env or {})},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def outside_make() -> dict[str, str]:
+    """Return the environment without what a `make test` around these tests has put there."""
+    inside = {"Q", "DOCS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
+    return {name: value for name, value in os.environ.items() if name not in inside}
 
 
 @pytest.fixture

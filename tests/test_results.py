@@ -75,6 +75,11 @@ class Mute:
     pass
 
 
+class Torn(collections.UserDict[str, Any]):
+    def items(self) -> NoReturn:
+        raise RuntimeError
+
+
 class Broken:
     def __str__(self) -> str:
         raise RuntimeError
@@ -111,6 +116,7 @@ class Broken:
         ([Point(1, 2.0)], '[{"x":1,"y":2.0}]'),
         (Mute(), "[Mute, not shown]"),
         (Broken(), "[Broken, not shown]"),
+        (Torn(a=1), "[Torn, not shown]"),
         ({"f": Mute()}, '{"f":"[Mute, not shown]"}'),
         ((n for n in range(3)), "[generator, not shown]"),
         (range(10**12), "range(0, 1000000000000)"),

@@ -37,12 +37,13 @@ def render(value: Any) -> str:
         return clean_text(value) or EMPTY
     if value is None:
         return NO_RESULT
-    text = message_text(value)
-    if text is not None:
-        return clean_text(text) or EMPTY
     if isinstance(value, BaseException):
         return describe_error(value)
-    return clean_text(as_text(value)) or EMPTY
+    try:
+        text = message_text(value)
+        return clean_text(as_text(value) if text is None else text) or EMPTY
+    except Exception:  # noqa: BLE001 - foreign objects may fail in any way when they are read
+        return f"[{type(value).__name__}, not shown]"
 
 
 def describe_error(exc: BaseException) -> str:

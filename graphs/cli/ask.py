@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.messages import HumanMessage
+
 from graphs.cli.failures import EXIT_CODES, FAILED
 from graphs.cli.interrupts import stoppable
 from graphs.cli.opening import opened
@@ -71,15 +73,16 @@ def _follow(graph: Any, run: Run, thread_id: str, screen: Screen) -> Ended:
     before = graph.get_state(config)
     if run.question is None and not before.next:
         return _outcome(before.values)
-    given = None
-    if run.question is not None:
-        given = {"messages": [{"role": "user", "content": run.question}]}
-    steps = Steps(screen, before.values.get("messages") or ())
+    asked = [] if run.question is None else [HumanMessage(run.question)]
+    steps = Steps(screen, [*(before.values.get("messages") or ()), *asked])
     values: Mapping[str, Any] = before.values
     paused = False
     # With these modes alone LangGraph runs a step in this thread, where Ctrl-C ends a wait.
     stream = graph.stream(
-        given, config, context=run.settings.context(), stream_mode=["updates", "values"]
+        {"messages": asked} if asked else None,
+        config,
+        context=run.settings.context(),
+        stream_mode=["updates", "values"],
     )
     try:
         with stoppable(lambda: steps.busy, screen.note) as stop:

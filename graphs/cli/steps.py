@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from graphs.audit import events
 from graphs.cli.screen import Screen
@@ -16,7 +16,7 @@ class Steps:
 
     Args:
         screen: Where they are shown.
-        transcript: What the thread held before the run.
+        transcript: What the thread holds as the run begins, the new question included.
 
     Attributes:
         ran: Names of the tools that ran, in order.
@@ -32,7 +32,7 @@ class Steps:
         self.ran: list[str] = []
         self.busy = ""
         self._tell_new(shown=False)
-        self.settle()
+        self.busy = self._running()
 
     def begin(self) -> None:
         """Show that something is under way before the first step has ended."""
@@ -49,11 +49,11 @@ class Steps:
                 self._messages += written.get("messages") or []
         self._tell_new(shown=True)
         self.busy = self.busy or self._running()
-        self.begin()
 
     def settle(self) -> None:
-        """Take note that what was written so far is recorded."""
+        """Take note that what was written so far is recorded, and show what is waited for now."""
         self.busy = self._running()
+        self.begin()
 
     def _running(self) -> str:
         return ", ".join(self._open.values())
@@ -76,7 +76,9 @@ class Steps:
         newest: list[tuple[str, Mapping[str, Any]]] = []
         self._open = {}
         for message in self._messages:
-            if isinstance(message, AIMessage):
+            if isinstance(message, HumanMessage):
+                self._open = {}  # calls left open before it are never run
+            elif isinstance(message, AIMessage):
                 newest = [(call["name"], redact_data(call["args"])) for call in message.tool_calls]
                 for call in (*message.tool_calls, *message.invalid_tool_calls):
                     self._open[call["id"] or ""] = call["name"] or "unknown"

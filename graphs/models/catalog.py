@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
+from graphs.models.capabilities import look_up
 from graphs.models.errors import ModelError
 from tools.redact import redact
 
@@ -74,9 +75,10 @@ def _openai(name: str, environment: tuple[tuple[str, str], ...]) -> BaseChatMode
             )
         if url is not None:
             options["api_key"] = "none"  # a local server asks for none, the client does
+    can = look_up(name, url)
     from graphs.models.openai import RungsChatOpenAI
 
-    return RungsChatOpenAI(model=name, **options)
+    return RungsChatOpenAI(model=name, capabilities=can, **options)
 
 
 @lru_cache(maxsize=16)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import openai
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -16,6 +17,9 @@ from openai.types.chat.chat_completion import ChoiceLogprobs
 from graphs.models.errors import ModelReplyError
 from graphs.models.raw_calls import from_openai, parse_calls
 from tools.redact import redact
+
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading a reply raises where it does not have the protocol's shape."""
 
 
 def read_json(body: bytes) -> dict[str, Any]:
@@ -51,6 +55,45 @@ def chat_result(
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
         raise ModelReplyError("the model server sent a reply without choices")
+    try:
+        return _read(data, choices, default_model, generation_info)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
+
+
+def object_result(
+    response: Any, default_model: str, generation_info: Mapping[str, Any]
+) -> ChatResult:
+    """Make the result of a reply that the client has parsed already, with what it parsed.
+
+    Raises:
+        ModelReplyError: as `chat_result`.
+    """
+    if not isinstance(response, openai.BaseModel):
+        start = redact(str(response)[:120])
+        raise ModelReplyError(f"the model server sent no JSON but: {start}")
+    data = response.model_dump(
+        exclude={"choices": {"__all__": {"message": {"parsed"}}}}, warnings=False
+    )
+    result = chat_result(data, default_model, generation_info)
+    message = response.choices[0].message  # type: ignore[attr-defined]
+    if hasattr(message, "parsed"):
+        result.generations[0].message.additional_kwargs["parsed"] = message.parsed
+    return result
+
+
+def unreadable(error: BaseException) -> ModelReplyError:
+    """Make one line of what does not fit the protocol."""
+    reason = redact(" ".join(str(error).split())[:120])
+    return ModelReplyError(f"the model server sent a reply that can't be read: {reason}")
+
+
+def _read(
+    data: Mapping[str, Any],
+    choices: list[Any],
+    default_model: str,
+    generation_info: Mapping[str, Any],
+) -> ChatResult:
     raw_usage = data.get("usage")
     usage = raw_usage if isinstance(raw_usage, Mapping) and raw_usage else None
     tier = data.get("service_tier")
@@ -72,19 +115,24 @@ def chat_result(
             generation_info={**generation_info, **_info(choice)},
         )
         for choice in choices
-        if isinstance(choice, Mapping)
     ]
-    if not generations:
-        raise ModelReplyError("the model server sent choices that are no objects")
     return ChatResult(generations=generations, llm_output=output)
 
 
 def _usage(usage: Mapping[str, Any] | None, tier: Any) -> UsageMetadata | None:
     if usage is None:
         return None
-    if usage.get("prompt_tokens") is None and usage.get("completion_tokens") is None:
+    counted: dict[str, Any] = {key: n for key, n in usage.items() if _is_count(n)}
+    if "prompt_tokens" not in counted and "completion_tokens" not in counted:
         return None
-    return _create_usage_metadata(dict(usage), tier)
+    for key in ("prompt_tokens_details", "completion_tokens_details"):
+        if isinstance(details := usage.get(key), Mapping):
+            counted[key] = {name: n for name, n in details.items() if _is_count(n)}
+    return _create_usage_metadata(counted, tier if isinstance(tier, str) else None)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _info(choice: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import log
 
-from graphs.models.offline_words import proper_names, sentences, stems
+from graphs.models.offline_words import COMMON, proper_names, sentences, stems
 
 ENOUGH = 0.5
 """The share of a question's weight that an answer's sentences and title must carry."""
@@ -16,6 +16,7 @@ ENOUGH = 0.5
 _MAX_SENTENCES = 3
 _NO_MATCH = re.compile(r"\s*(?:no|0) (?:match|result|document|hit|passage)", re.IGNORECASE)
 _CALENDAR = frozenset([*calendar.month_name, *calendar.day_name])
+_NAME = re.compile(r"\b[A-Z][\w-]*(?:[ ][A-Z][\w-]*)*")
 _AMOUNT = re.compile(r"[$€£]\s?\d|\d\s?(?:%|dollars|euros)|\bfree\b", re.IGNORECASE)
 _SPAN = re.compile(
     r"\d[\d.,-]*\+?[\s-]+(?:business )?(?:second|minute|hour|day|week|month|year)"
@@ -167,20 +168,18 @@ def _choose(
 def entity_for(relation: str, results: list[str], known: str) -> tuple[str, str] | None:
     """Find the name that a relation points to, and the sentence that says so.
 
-    `relation` is such as "acquired Acme": the sentence must hold all its words, and a proper name
-    that neither the relation nor the question (`known`) has, nor stands beside one of its names.
+    `relation` is such as "acquired Acme": the sentence must hold all its words, and a proper name,
+    of one or more words, that shares none with the relation or the question (`known`).
     """
     wanted = stems(relation)
-    taken = {name.lower() for name in (*proper_names(relation), *proper_names(f"x {known}"))}
-    for result in results:
-        for passage in passages(result):
-            for _, text in passage.units:
-                if not wanted <= stems(text):
-                    continue
-                for name in proper_names(f"x {text}"):
-                    if name in _CALENDAR:
-                        continue
-                    beside = rf"\b(?:{'|'.join(map(re.escape, taken)) or '$^'})\W+{re.escape(name)}"
-                    if name.lower() not in taken and not re.search(beside, text, re.IGNORECASE):
-                        return name, text
+    taken = {name.lower() for name in (*proper_names(f"x {relation}"), *proper_names(f"x {known}"))}
+    units = [text for result in results for p in passages(result) for _, text in p.units]
+    for text in units:
+        if not wanted <= stems(text):
+            continue
+        for found in _NAME.finditer(text):
+            name = [word for word in found.group().split() if word.lower() not in COMMON]
+            is_new = taken.isdisjoint(word.lower() for word in name)
+            if name and is_new and not _CALENDAR.issuperset(name):
+                return " ".join(name), text
     return None

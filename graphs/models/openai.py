@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Self
 
-import openai
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
     CallbackManagerForLLMRun,
@@ -23,7 +22,13 @@ from langchain_openai.chat_models.base import (
 from pydantic import Field, PrivateAttr, model_validator
 
 from graphs.models.capabilities import Capabilities, look_up, permitted
-from graphs.models.chat_result import chat_result, read_json
+from graphs.models.chat_result import (
+    UNREADABLE,
+    chat_result,
+    object_result,
+    read_json,
+    unreadable,
+)
 from graphs.models.deltas import repaired
 from graphs.models.errors import ModelReplyError
 from graphs.models.loops import LoopBoundClient
@@ -35,11 +40,11 @@ from graphs.models.wire import (
     Encoded,
     Template,
     Templates,
+    moved_aside,
     parameters_key,
     split_at_the_mark,
     stock_body,
 )
-from tools.redact import redact
 
 _PATH = "/chat/completions"
 # As the stock client's `with_raw_response.create` sends it.
@@ -79,9 +84,10 @@ class RungsChatOpenAI(ChatOpenAI):
         if self.http_async_client is None and self.root_async_client is not None:
             client = self.root_async_client.with_options(http_client=LoopBoundClient())
             self.root_async_client, self.async_client = client, client.chat.completions
-        if self.client is not None:
+        if self.client is not None and not isinstance(self.client, Completions):
             self.client = Completions(self.client)
-        self.async_client = AsyncCompletions(self.async_client)
+        if not isinstance(self.async_client, Completions):
+            self.async_client = AsyncCompletions(self.async_client)
         return self
 
     def _get_request_payload(
@@ -94,13 +100,7 @@ class RungsChatOpenAI(ChatOpenAI):
         payload = super()._get_request_payload(messages, stop=stop, **kwargs)
         if not can.stop:  # the model's own field
             payload.pop("stop", None)
-        extra = payload.get("extra_body") or {}
-        if "messages" not in payload or "messages" in extra or "tools" in extra:
-            return payload
-        moved = {"messages": payload["messages"]}
-        if "tools" in payload and "response_format" not in payload:  # it parses by the tools
-            moved["tools"] = payload["tools"]
-        return {**payload, **{key: [] for key in moved}, "extra_body": {**extra, **moved}}
+        return moved_aside(payload)
 
     def _body(
         self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]
@@ -108,16 +108,16 @@ class RungsChatOpenAI(ChatOpenAI):
         """Return the request's bytes, or None where the stock path must be taken."""
         if not _PER_CALL.isdisjoint(kwargs) or not _PER_CALL.isdisjoint(self.model_kwargs):
             return None
-        key = parameters_key(self._default_params, self.max_tokens, stop, kwargs)
+        routing = (self.use_responses_api, self.output_version)
+        key = parameters_key(self._default_params, routing, stop, kwargs)
         if key is None:
             return None
         template = self._templates.get(key, lambda: self._template(stop, kwargs))
         if template is None:
             return None
         head, tail = template
-        return (
-            head + self._encoded.join(replayable(messages), self._to_dict, self.model_name) + tail
-        )
+        sent = self._encoded.join(replayable(messages), self._to_dict, self.model_name)
+        return b"".join((head, sent, tail))
 
     def _template(self, stop: list[str] | None, kwargs: dict[str, Any]) -> Template | None:
         payload = self._get_request_payload([HumanMessage(MARK)], stop=stop, **kwargs)
@@ -140,18 +140,7 @@ class RungsChatOpenAI(ChatOpenAI):
         info = generation_info or {}
         if isinstance(response, dict):
             return chat_result(response, self.model_name, info)
-        if not isinstance(response, openai.BaseModel):
-            raise ModelReplyError(
-                f"the model server sent no JSON but: {redact(str(response)[:120])}"
-            )
-        data = response.model_dump(
-            exclude={"choices": {"__all__": {"message": {"parsed"}}}}, warnings=False
-        )
-        result = chat_result(data, self.model_name, info)
-        message = response.choices[0].message  # type: ignore[attr-defined]
-        if hasattr(message, "parsed"):
-            result.generations[0].message.additional_kwargs["parsed"] = message.parsed
-        return result
+        return object_result(response, self.model_name, info)
 
     def _read(self, raw: Any) -> ChatResult:
         info = {"headers": dict(raw.headers)} if self.include_response_headers else {}
@@ -192,7 +181,10 @@ class RungsChatOpenAI(ChatOpenAI):
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **kwargs: Any
     ) -> ChatGenerationChunk | None:
-        return super()._convert_chunk_to_generation_chunk(repaired(chunk), *args, **kwargs)
+        try:
+            return super()._convert_chunk_to_generation_chunk(repaired(chunk), *args, **kwargs)
+        except UNREADABLE as error:
+            raise unreadable(error) from error
 
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         empty = True

@@ -94,7 +94,7 @@ def normalize_reply(
     if (cleaned := clean_data(content)) is not content:
         changes["content"] = cleaned
     usage = message.usage_metadata
-    if usage and not (usage["input_tokens"] or usage["output_tokens"]):
+    if usage and not (usage.get("input_tokens") or usage.get("output_tokens")):
         changes["usage_metadata"] = None
     changed = {key: value for key, value in changes.items() if getattr(message, key) != value}
     return message.model_copy(update=changed) if changed else message

@@ -148,6 +148,21 @@ class Templates:
         return self._known.get(key)
 
 
+def moved_aside(payload: dict[str, Any]) -> dict[str, Any]:
+    """Hand messages and tools of a request over in `extra_body`, which the client does not walk.
+
+    An empty list keeps each one's place in the body. With a `response_format`, the client parses
+    the reply by the tools, so they stay.
+    """
+    extra = payload.get("extra_body") or {}
+    if "messages" not in payload or "messages" in extra or "tools" in extra:
+        return payload
+    moved = {"messages": payload["messages"]}
+    if "tools" in payload and "response_format" not in payload:
+        moved["tools"] = payload["tools"]
+    return {**payload, **{key: [] for key in moved}, "extra_body": {**extra, **moved}}
+
+
 class _Seen(Exception):  # noqa: N818 - it carries the request out, it is no error
     def __init__(self, body: bytes) -> None:
         super().__init__()

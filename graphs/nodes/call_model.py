@@ -2,7 +2,12 @@
 
 from collections.abc import Sequence
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    ToolMessage,
+)
 
 from graphs import audit
 from graphs.asking import Asked, ask, charge
@@ -12,11 +17,11 @@ from graphs.models.quirks import answer_text, finish_reason, is_written_tool_cal
 from graphs.nodes.node import Node, Scope, Update
 from graphs.owner import check_owner
 from graphs.state import Progress, State, begin, outcome, progress_of
+from graphs.system_prompt import SystemPrompt
 from graphs.transcript import SUPERSEDED, failed_result, model_view, newest_question, unanswered
-from graphs.waiting import Steps, Wait
+from graphs.waiting import Steps
 from prompts import Template
 from tools import Contract
-from tools.notes import aread_notes, read_notes, render_notes
 
 EMPTY_REPLY = "Your last reply was empty. Call a tool, or answer the question in plain language."
 WRITTEN_CALL = (
@@ -45,6 +50,8 @@ def call_model(
     names = [tool.name for tool in tools]
     safe = [tool.name for tool in tools if tool.effect == "read_only"]
 
+    system_prompt = SystemPrompt(prompt)
+
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
         question = newest_question(messages)
@@ -53,11 +60,12 @@ def call_model(
             yield source.prepare(scope.context)
         progress = progress_of(state, question.id or "")
         update: Update = {}
+        closed: list[ToolMessage] = []
         if progress is None:
-            progress = begin(question.id or "", source.name(scope.context))
+            progress = begin(question.id or "", source.name(scope.context), scope.context.cap)
             update = _new_run(state, scope)
-        system = yield from system_message(prompt, scope)
-        closed = [failed_result(call, SUPERSEDED) for call in unanswered(messages)]
+            closed = [failed_result(call, SUPERSEDED) for call in unanswered(messages)]
+        system = yield from system_prompt.fill(scope)
         view = [*model_view([*messages, *closed]), *_nudge(messages, names)]
         offered = safe if scope.context.read_only else names
         asked = yield from ask(source, system, view, messages, scope, offered)
@@ -68,17 +76,6 @@ def call_model(
         return update
 
     return Node("call_model", body, context)
-
-
-def system_message(prompt: Template, scope: Scope) -> Steps[SystemMessage]:
-    """Fill the system prompt with the company and the user's notes."""
-    store, user = scope.store, scope.context.user
-    notes = []
-    if store is not None and user is not None:
-        notes = yield Wait(lambda: read_notes(store, user), lambda: aread_notes(store, user))
-    return SystemMessage(
-        prompt.render(company=scope.context.company, memory_notes=render_notes(notes))
-    )
 
 
 def _new_run(state: State, scope: Scope) -> Update:

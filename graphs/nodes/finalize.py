@@ -5,9 +5,10 @@ from graphs.asking import ask, charge
 from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
-from graphs.nodes.call_model import refusal_of, system_message
+from graphs.nodes.call_model import refusal_of
 from graphs.nodes.node import Node, Scope, Update
 from graphs.state import State, begin, outcome, progress_of
+from graphs.system_prompt import SystemPrompt
 from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
 from graphs.waiting import Steps
 from prompts import Template
@@ -28,6 +29,7 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
         prompt: The system prompt, as in `call_model`.
         context: The variant's settings.
     """
+    system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -35,16 +37,16 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
         if not source.is_ready(scope.context):
             yield source.prepare(scope.context)
         progress = progress_of(state, question.id or "") or begin(
-            question.id or "", source.name(scope.context)
+            question.id or "", source.name(scope.context), scope.context.cap
         )
-        system = yield from system_message(prompt, scope)
+        system = yield from system_prompt.fill(scope)
         closed = [failed_result(call, OFF) for call in unanswered(messages)]
         view = model_view([*messages, *closed])
         asked = yield from ask(source, system, view, messages, scope, ())
         step = progress["model_calls"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=())
         progress = charge(progress, asked, open_calls=0)
-        limit = _limit(progress["rounds"], scope.context.cap)
+        limit = _limit(progress["rounds"], progress["cap"])
         if asked.reply is None:
             reason = f"{limit}, and then the model failed: {asked.failure}"
             return outcome(progress, answer=None, status="no_answer", stop_reason=reason) | {

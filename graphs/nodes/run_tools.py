@@ -45,7 +45,9 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         for call in calls:
             contract = contracts.get(call["name"])
             if contract is None:
-                results[call["id"]] = failed_result(call, f"tool {call['name']} is no longer available")
+                results[call["id"]] = failed_result(
+                    call, f"tool {call['name']} is no longer available"
+                )
                 continue
             cached = yield from cache.get(contract, call)
             if cached is not None:
@@ -71,7 +73,6 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         seconds = max((end.seconds for end in ended), default=0.0)
         return {
             "messages": messages,
-            "calls": [],
             "progress": {
                 **progress,
                 "open_calls": 0,

@@ -40,7 +40,9 @@ def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node
         calls: list[ToolCall] = []
         for place, call in enumerate((*reply.tool_calls, *reply.invalid_tool_calls)):
             arguments, error = _check(call, place, contracts, scope.context)
-            named = ToolCall(name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call")
+            named = ToolCall(
+                name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call"
+            )
             if error is None:
                 calls.append(named)
             else:
@@ -71,12 +73,18 @@ def _check(
     ]
     contract = contracts.get(call["name"] or "")
     if place >= MAX_CALLS:
-        return {}, f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again"
+        return (
+            {},
+            f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again",
+        )
     if contract is None:
         return {}, unknown_tool(call["name"] or "", allowed)
     if contract not in allowed:
         return {}, f"not executed: {contract.name} changes state, and this run is read-only"
     if call["type"] == "invalid_tool_call":
-        return {}, f"not executed: the arguments of {contract.name} are no JSON object: {call['error']}"
+        return (
+            {},
+            f"not executed: the arguments of {contract.name} are no JSON object: {call['error']}",
+        )
     checked = contract.check(call["args"])
     return checked.arguments or {}, checked.error
