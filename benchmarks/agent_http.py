@@ -1,4 +1,4 @@
-"""CPU per tool round over HTTP, against `create_agent` on ChatOpenAI; the server runs in a process of its own."""
+"""CPU per tool round over HTTP, against `create_agent` on ChatOpenAI, the server elsewhere."""
 
 import os
 from functools import partial

@@ -1,4 +1,4 @@
-"""The graphs that are compared: `tools_in_context`, and LangChain's `create_agent`, with the same model, tool and saver."""
+"""What is compared: `tools_in_context` and `create_agent`, on the same model, tool and saver."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from benchmarks.measure import cpu_ms
 from graphs import open_graph
 from graphs.memory import open_memory
 
-QUESTION = {"messages": [{"role": "user", "content": "Look everything up, and say when you are done."}]}
+QUESTION = {"messages": [{"role": "user", "content": "Look everything up, and say when done."}]}
 
 
 class RoundsModel(BaseChatModel):
@@ -52,22 +52,30 @@ def looking(size: int) -> Any:
 
 
 def run_rungs(model: BaseChatModel, rounds: int, size: int, keep: Path | None = None) -> float:
-    """Run `tools_in_context` once and return the CPU milliseconds of a round."""
+    """Run `tools_in_context`, warm, and return the CPU milliseconds of a round."""
     context = {"max_tool_rounds": max(rounds, 1) + 1}
     with TemporaryDirectory() as folder:
         db = keep or Path(folder) / "r.sqlite"
         with open_graph("tools_in_context", db=db, model=model, tools=[looking(size)]) as graph:
-            cost = cpu_ms(lambda: graph.invoke(QUESTION, _config(), context=context))
-    return cost / rounds
+            return _measured(graph, rounds, warm=keep is None, context=context)
 
 
-def run_create_agent(model: BaseChatModel, rounds: int, size: int, keep: Path | None = None) -> float:
-    """Run `create_agent` once, on the same saver, and return the CPU milliseconds of a round."""
+def run_create_agent(
+    model: BaseChatModel, rounds: int, size: int, keep: Path | None = None
+) -> float:
+    """Run `create_agent` on the same saver, and return the same."""
     with TemporaryDirectory() as folder, open_memory(keep or Path(folder) / "r.sqlite") as memory:
         agent: Any = create_agent(model, [looking(size)], checkpointer=memory.saver)
-        cost = cpu_ms(lambda: agent.invoke(QUESTION, _config(), durability="sync"))
-    return cost / rounds
+        return _measured(agent, rounds, warm=keep is None)
 
 
-def _config() -> Any:
-    return {"configurable": {"thread_id": "bench"}, "recursion_limit": 10_000}
+def _measured(graph: Any, rounds: int, *, warm: bool, **kwargs: Any) -> float:
+    """Run a graph once to warm it up, where that is wanted, and once more in another thread."""
+    if warm:
+        graph.invoke(QUESTION, _config("warm"), durability="sync", **kwargs)
+    cost = cpu_ms(lambda: graph.invoke(QUESTION, _config("bench"), durability="sync", **kwargs))
+    return cost / max(rounds, 1)
+
+
+def _config(thread: str) -> Any:
+    return {"configurable": {"thread_id": thread}, "recursion_limit": 10_000}

@@ -46,9 +46,7 @@ def server(rounds: int) -> Iterator[str]:
     """Serve `rounds` tool calls and an answer; yields the base URL."""
     root = Path(__file__).parents[1]
     command = [sys.executable, "-m", "tests.stub_server", str(rounds)]
-    with subprocess.Popen(  # noqa: S603 - our own stub
-        command, stdout=subprocess.PIPE, text=True, cwd=root
-    ) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().strip()

@@ -1,30 +1,34 @@
-"""What importing costs: `graphs` and a variant, against `langgraph.graph` and the model's own package."""
+"""What an import costs, against `langgraph.graph` and the model's own package."""
 
 import subprocess
 import sys
+from functools import partial
 
 from benchmarks.measure import in_turns, table
 
+VARIANT = "import graphs.tools_in_context; from graphs.models import resolve; "
 STATEMENTS = {
     "langgraph.graph": "import langgraph.graph",
     "graphs": "import graphs",
-    "graphs.tools_in_context, offline": "import graphs.tools_in_context; from graphs.models import resolve; resolve('offline')",
-    "langgraph.graph + langchain_openai": "import langgraph.graph, langchain_openai",
-    "graphs.tools_in_context + openai model": "import graphs.tools_in_context; from graphs.models import resolve; resolve('openai:gpt-5-mini')",
-    "langgraph.graph + checkpoint.sqlite": "import langgraph.graph, langgraph.checkpoint.sqlite, langgraph.store.sqlite",
+    "a variant, offline": VARIANT + "resolve('offline')",
+    "langgraph.graph, langchain_openai": "import langgraph.graph, langchain_openai",
+    "a variant, openai": VARIANT + "resolve('openai:gpt-5-mini')",
+    "langgraph.graph, its SQLite packages": (
+        "import langgraph.graph, langgraph.checkpoint.sqlite, langgraph.store.sqlite"
+    ),
     "graphs.open_graph": "from graphs import open_graph",
 }
-TURNS = 7
+PAIRS = [
+    ("graphs", "langgraph.graph", "<= 1.10"),
+    ("a variant, offline", "langgraph.graph", ""),
+    ("a variant, openai", "langgraph.graph, langchain_openai", "<= 1.10"),
+    ("graphs.open_graph", "langgraph.graph, its SQLite packages", ""),
+]
+TURNS = 9
 
 
 def main() -> None:
-    costs = in_turns({name: lambda code=code: _cost(code) for name, code in STATEMENTS.items()}, TURNS)  # type: ignore[misc]
-    pairs = [
-        ("graphs", "langgraph.graph", "<= 1.10"),
-        ("graphs.tools_in_context, offline", "langgraph.graph", ""),
-        ("graphs.tools_in_context + openai model", "langgraph.graph + langchain_openai", "<= 1.10"),
-        ("graphs.open_graph", "langgraph.graph + checkpoint.sqlite", ""),
-    ]
+    costs = in_turns({name: partial(_cost, code) for name, code in STATEMENTS.items()}, TURNS)
     rows = [
         [
             name,
@@ -34,14 +38,15 @@ def main() -> None:
             f"{costs[name].best / costs[base].best:.2f}",
             goal,
         ]
-        for name, base, goal in pairs
+        for name, base, goal in PAIRS
     ]
     print("CPU milliseconds of an import in a fresh process")
     print(table(["import", "ms", "against", "ms", "ratio", "goal"], rows))
 
 
 def _cost(code: str) -> float:
-    program = f"import time; t = time.process_time()\n{code}\nprint((time.process_time() - t) * 1000)"
+    clock = "time.process_time()"
+    program = f"import time; t = {clock}\n{code}\nprint(({clock} - t) * 1000)"
     environment = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "none", "LANGSMITH_TRACING": "false"}
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment

@@ -1,4 +1,4 @@
-"""Measure alternatives side by side: taken in turns in one process, so that the machine's mood meets all of them."""
+"""Measure alternatives in turns, in one process, so that noise meets all of them."""
 
 import gc
 import statistics

@@ -1,6 +1,6 @@
-"""An OpenAI-compatible server in a process of its own: calls `look` for a number of rounds, then answers.
+"""An OpenAI-compatible server in its own process: calls `look` some rounds, then answers.
 
-    python -m benchmarks.rounds_server ROUNDS    # prints its port, and ends with its standard input
+python -m benchmarks.rounds_server ROUNDS    # prints its port, and ends with its standard input
 """
 
 import json

@@ -3,7 +3,8 @@
 from graphs import GRAPHS, open_graph
 
 with open_graph("tools_in_context") as graph:
-    graph.invoke({"messages": [{"role": "user", "content": "..."}]}, {"configurable": {"thread_id": "1"}})
+    graph.invoke({"messages": [{"role": "user", "content": "..."}]}, {"configurable": {"thread_id":
+    "1"}})
 """
 
 from typing import TYPE_CHECKING, Any

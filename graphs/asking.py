@@ -1,4 +1,4 @@
-"""One question to the model: sent, tried again where that helps, and its reply made fit for the record."""
+"""One question to the model: tried again where that helps, its reply made fit for the record."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from langchain_core.callbacks import BaseCallbackManager
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from graphs.errors import UsageError
@@ -24,8 +24,8 @@ class Asked:
     """What came of asking.
 
     Attributes:
-        reply: The reply as it is recorded, with `seconds` and `attempts` in its `response_metadata`; None where the
-            model failed for good.
+        reply: The reply as it is recorded, with `seconds` and `attempts` in its
+            `response_metadata`; None where the model failed for good.
         failure: Why there is no reply, in one line.
         attempts: How often the model was called.
         seconds: How long that took, waits between attempts included.
@@ -39,10 +39,11 @@ class Asked:
 
 def ask(
     source: ModelSource,
-    system: AnyMessage,
-    view: Sequence[AnyMessage],
-    transcript: Sequence[AnyMessage],
+    system: BaseMessage,
+    view: Sequence[BaseMessage],
+    transcript: Sequence[BaseMessage],
     scope: Scope,
+    *,
     offered: Collection[str],
 ) -> Steps[Asked]:
     """Ask the model for its next reply.
@@ -82,7 +83,7 @@ def ask(
 
 
 def _persistently(
-    model: Bound, sent: list[AnyMessage], config: RunnableConfig
+    model: Bound, sent: list[BaseMessage], config: RunnableConfig
 ) -> Steps[tuple[AIMessage, int]]:
     """Call the model, and again where that helps; return its reply and how often it was called."""
     try:
@@ -92,7 +93,8 @@ def _persistently(
     else:
         return reply, 1
 
-    # The first failure is handed to tenacity as its first attempt, so that a call that goes well costs none of it.
+    # The first failure is handed to tenacity as its first attempt, so that a call that goes well
+    # costs none of it.
     def first() -> None:
         if failed:
             raise failed.pop()
@@ -111,21 +113,41 @@ def _persistently(
     return reply, int(statistics.get("attempt_number", 1))
 
 
-def charge(progress: Progress, asked: Asked, **changes: int) -> Progress:
-    """Add what a call cost to the run's progress; an unknown number of tokens stays unknown."""
+def charge(
+    progress: Progress,
+    asked: Asked,
+    *,
+    rounds: int = 0,
+    open_calls: int = 0,
+    empty_replies: int = 0,
+) -> Progress:
+    """Add what a call cost to the run's progress; an unknown number of tokens stays unknown.
+
+    Args:
+        progress: The record so far; it is not changed.
+        asked: The call.
+        rounds: Rounds that it spends.
+        open_calls: Tool calls of its reply.
+        empty_replies: Replies in a row, this one among them, that said nothing.
+    """
     usage = asked.reply.usage_metadata if asked.reply else None
-    return {  # type: ignore[return-value]
-        **progress,
-        "model_calls": progress["model_calls"] + 1,
-        "input_tokens": add_tokens(progress["input_tokens"], usage and usage["input_tokens"]),
-        "output_tokens": add_tokens(progress["output_tokens"], usage and usage["output_tokens"]),
-        "seconds": progress["seconds"] + asked.seconds,
-        **changes,
-    }
+    charged = progress.copy()
+    charged["model_calls"] += 1
+    charged["rounds"] += rounds
+    charged["open_calls"] = open_calls
+    charged["empty_replies"] = empty_replies
+    charged["input_tokens"] = add_tokens(
+        progress["input_tokens"], usage["input_tokens"] if usage else None
+    )
+    charged["output_tokens"] = add_tokens(
+        progress["output_tokens"], usage["output_tokens"] if usage else None
+    )
+    charged["seconds"] += asked.seconds
+    return charged
 
 
 def _listening(config: RunnableConfig, model: Bound) -> tuple[RunnableConfig, RawCalls | None]:
-    """Listen to the pieces of a streamed reply: they alone hold a call's arguments as they were written."""
+    """Listen to the pieces of a streamed reply: they alone hold arguments as they were written."""
     callbacks = config.get("callbacks")
     streams = getattr(getattr(model, "bound", model), "streaming", False)
     if not isinstance(callbacks, BaseCallbackManager) or not (callbacks.handlers or streams):

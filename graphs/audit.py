@@ -1,7 +1,7 @@
-"""Audit events: each model call and each tool call, on the logger `rungs.audit` and read back from a transcript.
+"""Audit events: each model call and tool call, logged as it happens and read back later.
 
-Everything an event tells is recorded in the transcript itself, so the log needs no table of its own, and a thread's
-events can be read back on any machine that has its checkpoints.
+Everything an event tells is recorded in the transcript itself, so the log needs no table of its
+own, and a thread's events can be read back on any machine that has its checkpoints.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
 from tools.redact import redact, redact_data
 
@@ -27,12 +27,14 @@ class Event:
 
     Attributes:
         kind: What was called.
-        step: Place of the model call in the run, from 1; a tool call has the place of the reply that made it.
+        step: Place of the model call in the run, from 1; a tool call has the place of the reply
+            that made it.
         status: `success`, or `error` for a call that failed or was not executed.
         seconds: How long it took; None where nothing ran.
         tool: The tool's name.
         call_id: The tool call's id.
-        arguments: What the tool ran with, defaults included; or what was asked for, where it did not run.
+        arguments: What the tool ran with, defaults included; or what was asked for, where it did
+            not run.
         result: The tool's result, or the reply's text.
         calls: Names of the tools that the reply called.
         model: The model that answered.
@@ -71,7 +73,7 @@ class Event:
         return json.dumps(redact_data(known), ensure_ascii=False)
 
 
-def events(messages: Iterable[AnyMessage]) -> Iterator[Event]:
+def events(messages: Iterable[BaseMessage]) -> Iterator[Event]:
     """Read the events of a thread back from its transcript, in the order they happened."""
     step = 0
     asked: dict[str | None, ToolCall] = {}

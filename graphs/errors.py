@@ -2,4 +2,4 @@
 
 
 class UsageError(ValueError):
-    """The caller's mistake: a missing question, a bad context value, an unknown graph, another user's thread."""
+    """The caller's mistake: no question, a bad context value, another user's thread."""

@@ -22,17 +22,23 @@ from graphs.variants import GRAPHS
 
 DEFAULT_DB = "rungs.sqlite"
 
+WRITERS = 1
+"""Threads that write checkpoints for a sync run: its steps have one task each, so one does."""
+
 MIN_STEPS = 3
-"""A model call, the last call with tools off, and the step in which LangGraph sees that nothing is left to do."""
+"""A model call, the last call with tools off, and LangGraph's own step to see that it is done."""
 
 
 class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """A compiled graph on a memory file.
 
-    `invoke`, `ainvoke`, `stream`, `astream` and all else are LangGraph's. Beside them it keeps true that
-    * what a caller got wrong (context, question, thread id) is said in one line before anything is written;
+    `invoke`, `ainvoke`, `stream`, `astream` and all else are LangGraph's. Beside them it keeps true
+    that
+    * what a caller got wrong (context, question, thread id) is said in one line before anything is
+      written;
     * a thread is run by the user who began it, and by one run at a time;
-    * each step is on disk before the next one begins (`durability="sync"`), unless the caller asks for less.
+    * each step is on disk before the next one begins (`durability="sync"`), unless the caller asks
+      for less.
 
     Attributes:
         memory: The memory file, with `saver`, `store` and `cache`.
@@ -40,7 +46,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
     memory: Memory
 
-    def stream(  # type: ignore[override]
+    def stream(
         self,
         input: Any,  # noqa: A002 - LangGraph's name
         config: RunnableConfig | None = None,
@@ -60,14 +66,14 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             self._enter(run)
             yield from super().stream(
                 input,
-                config,
+                {"max_concurrency": WRITERS, **(config or {})},
                 context=run.context,
                 stream_mode=stream_mode,
                 durability=durability or "sync",
                 **kwargs,
             )
 
-    async def astream(  # type: ignore[override]
+    async def astream(
         self,
         input: Any,  # noqa: A002 - LangGraph's name
         config: RunnableConfig | None = None,
@@ -117,7 +123,12 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
     def _enter(self, run: "_Run") -> None:
         settings = {**run.context.model_dump(exclude_defaults=True), **run.metadata}
         enter_thread(
-            self.memory, run.thread_id, run.context.user, self.name, run.question, settings
+            self.memory,
+            run.thread_id,
+            user_id=run.context.user,
+            graph=self.name,
+            question=run.question,
+            settings=settings,
         )
 
 
@@ -143,7 +154,7 @@ def _question(given: Any) -> str | None:
 
 
 class open_graph:  # noqa: N801 - used like the function it stands for
-    """Open a graph on a memory file: a context manager, sync and async, that yields the compiled graph.
+    """Open a graph on a memory file: a context manager, sync and async, that yields the graph.
 
         with open_graph("tools_in_context", db="rungs.sqlite") as graph:
             graph.invoke({"messages": [...]}, {"configurable": {"thread_id": "1"}})

@@ -1,8 +1,8 @@
 """Results of read-only tools, kept for a while in the graph's store.
 
-Opt-in by tool (`cache_seconds`), keyed by the tool as it is now, the arguments it ran with, and the user. Errors and
-timeouts are never kept. A call that changes state empties what is kept for its user, so that nothing read before it
-is shown after it.
+Opt-in by tool (`cache_seconds`), keyed by the tool as it is now, the arguments it ran with, and the
+user. Errors and timeouts are never kept. A call that changes state empties what is kept for its
+user, so that nothing read before it is shown after it.
 """
 
 import hashlib

@@ -9,17 +9,17 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 class Rule(RunnableLambda[Any, str]):
     """A condition that is called as it is, without a trace run of its own.
 
-    LangGraph would open one for each edge of each step, which costs more than most rules and tells no more than the
-    edge that was taken.
+    LangGraph would open one for each edge of each step, which costs more than most rules and tells
+    no more than the edge that was taken.
     """
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> str:  # noqa: A002, ARG002
         """Apply the rule."""
-        return self.func(input)  # type: ignore[no-any-return, call-arg, arg-type]
+        return self.func(input)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> str:  # noqa: A002, ARG002
         """Apply the rule, which waits for nothing."""
-        return self.func(input)  # type: ignore[no-any-return, call-arg, arg-type]
+        return self.func(input)
 
 
 def rule(condition: Callable[[Any], str]) -> Rule:

@@ -1,8 +1,8 @@
 """Run tools side by side, each within its own time.
 
-A sync tool runs in a daemon thread. An async tool runs on the caller's loop, or on one background loop where the
-caller has none. A thread can't be stopped: when its time is up its result is no longer waited for and reaches nobody,
-and the process may still end while it hangs.
+A sync tool runs in a daemon thread. An async tool runs on the caller's loop, or on one background
+loop where the caller has none. A thread can't be stopped: when its time is up its result is no
+longer waited for and reaches nobody, and the process may still end while it hangs.
 """
 
 import asyncio
@@ -142,7 +142,7 @@ _MOST_IDLE = 32
 
 
 def _work_on(work: _Work) -> None:
-    """Do one piece of work after another; starting a thread for each would cost more than most tools."""
+    """Do one piece of work after another; a thread for each would cost more than most tools."""
     inbox: queue.SimpleQueue[_Work] = queue.SimpleQueue()
     while True:
         work()
@@ -177,7 +177,7 @@ def _spawn(coroutine: Coroutine[Any, Any, None], context: contextvars.Context) -
 
 @functools.cache
 def _background_loop() -> asyncio.AbstractEventLoop:
-    """Start the one loop that serves async tools of sync callers, so that their clients outlive a call."""
+    """Start the loop that serves async tools of sync callers; their clients outlive a call."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="rungs-async-tools", daemon=True).start()
     return loop

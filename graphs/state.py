@@ -1,6 +1,6 @@
 """The state that every variant shares: the transcript, the run's progress, and its outcome."""
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from langchain_core.messages import AnyMessage, ToolCall
 from langgraph.channels import DeltaChannel
@@ -24,12 +24,13 @@ Status = Literal[
 
 VERSION = 1
 
-# Snapshots make a long thread quicker to read back and the file larger; a thousand updates are some 300 rounds.
+# Snapshots make a long thread quicker to read back and the file larger; a thousand updates are
+# some 300 rounds.
 Transcript = Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=1000)]
 
 
 class Progress(TypedDict):
-    """What one run has used up, checkpointed so that a pause or a crash neither refills nor spends it.
+    """What one run has used up, checkpointed: a pause or a crash neither refills nor spends it.
 
     Attributes:
         version: The layout of this record; another one is reset, not guessed at.
@@ -92,7 +93,8 @@ class State(TypedDict):
 
     Attributes:
         messages: The transcript, recorded once and never rewritten.
-        calls: Tool calls of the newest reply that were checked and may run, with the arguments they run with.
+        calls: Tool calls of the newest reply that were checked and may run, with the arguments they
+            run with.
         progress: What the run has used up.
         owner: The user who began the thread; None lets anybody go on with it.
     """
@@ -135,20 +137,20 @@ def begin(question: str, model: str, cap: int) -> Progress:
     )
 
 
-def progress_of(state: State | Standing | dict[str, Any], question: str) -> Progress | None:
+def progress_of(state: State, question: str) -> Progress | None:
     """Return the record of the run that answers this question, or None where a new run begins.
 
     A record of another layout, left by another version, counts as none: the budget starts anew.
     """
-    progress = state.get("progress")
+    progress: Any = state.get("progress")
     if (
-        not isinstance(progress, dict)
-        or progress.get("version") != VERSION
-        or progress.get("question") != question
-        or progress.keys() != Progress.__required_keys__
+        isinstance(progress, dict)
+        and progress.get("version") == VERSION
+        and progress.get("question") == question
+        and progress.keys() == Progress.__required_keys__
     ):
-        return None
-    return progress
+        return cast("Progress", progress)
+    return None
 
 
 def outcome(

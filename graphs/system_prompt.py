@@ -20,7 +20,7 @@ class SystemPrompt:
         self._last: tuple[str, str, SystemMessage] | None = None
 
     def fill(self, scope: Scope) -> Steps[SystemMessage]:
-        """Fill the template; the same text is the same message again, so that nothing is converted anew."""
+        """Fill the template; the same text is the same message, which is converted but once."""
         store, user, company = scope.store, scope.context.user, scope.context.company
         notes = []
         if store is not None and user is not None:

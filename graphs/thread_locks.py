@@ -1,18 +1,19 @@
 """One run at a time in a thread: two would lose the second one's messages."""
 
+import importlib
+import importlib.util
 import os
 import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from graphs.errors import UsageError
 
-try:
-    import fcntl
-except ImportError:  # Windows has no fcntl: there only this process's own runs are kept apart
-    fcntl = None  # type: ignore[assignment]
+# Windows has no fcntl: there only this process's own runs are kept apart.
+fcntl: Any = importlib.import_module("fcntl") if importlib.util.find_spec("fcntl") else None
 
 _guard = threading.Lock()
 _held: set[tuple[Path, str]] = set()
@@ -21,10 +22,11 @@ _files: dict[Path, int] = {}
 
 @contextmanager
 def alone_in(thread_id: str, database: Path) -> Iterator[None]:
-    """Hold a thread for one run, against other runs of this process and, where the system can, of others.
+    """Hold a thread for one run, against runs of this process and, where possible, of others.
 
-    The lock of another process is a byte range of a file beside the database, which the system itself lets go when
-    the process ends, however it ends. The file stays open for good: closing it would let go of every lock in it.
+    The lock of another process is a byte range of a file beside the database, which the system
+    itself lets go when the process ends, however it ends. The file stays open for good: closing it
+    would let go of every lock in it.
 
     Raises:
         UsageError: Another run is in the thread.
@@ -36,7 +38,7 @@ def alone_in(thread_id: str, database: Path) -> Iterator[None]:
             _held.add(key)
     if not free:
         raise UsageError(
-            f"thread {thread_id} is in use by another run: wait until it ends, or begin another thread"
+            f"thread {thread_id} is in use by another run: wait for its end or begin another thread"
         )
     try:
         yield
@@ -65,5 +67,5 @@ def _unlock(database: Path, thread_id: str) -> None:
 
 
 def _place(thread_id: str) -> int:
-    """Return the byte that stands for a thread; two threads share one in four thousand million pairs."""
+    """Return the byte that stands for a thread; two of them rarely share one."""
     return zlib.crc32(thread_id.encode("utf-8", "surrogatepass"))

@@ -13,7 +13,7 @@ from graphs.memory import Memory
 
 NAMESPACE = ("threads",)
 SETTINGS = ("model", "docs", "tools", "company", "read_only", "max_tool_rounds")
-"""Keys of a run's config metadata that are kept with its thread, so that `rungs resume` needs no flags."""
+"""What of a run's settings is kept with its thread, so that `rungs resume` needs no flags."""
 
 _PAGE = 200
 _QUESTION_SHOWN = 500
@@ -47,6 +47,7 @@ class Thread:
 def enter_thread(
     memory: Memory,
     thread_id: str,
+    *,
     user_id: str | None,
     graph: str,
     question: str | None,
@@ -72,7 +73,7 @@ def enter_thread(
                 f"there is no thread {thread_id} to resume: `rungs threads` lists yours"
             )
         now = time.time()
-        record = {"user_id": user_id, "created": now}
+        record: dict[str, Any] = {"user_id": user_id, "created": now}
     else:
         _check_owner(item, user_id)
         record = dict(item.value)

@@ -1,4 +1,4 @@
-"""One model ringed by tools: it calls them until it needs no more (seed "Augmented LLM", Tools in context)."""
+"""One model ringed by tools, until it needs no more (seed "Augmented LLM", Tools in context)."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -39,14 +39,17 @@ def after_validation(
     state: Standing,
 ) -> Literal["valid calls", "next round", "out of rounds"]:
     """Run what may run; where nothing may, the errors go back to the model."""
-    return "valid calls" if state.get("calls") else after_tools.invoke(state)
+    return "valid calls" if state.get("calls") else after_round(state)
 
 
 @rule
-def after_tools(
-    state: Standing,
-) -> Literal["next round", "out of rounds"]:
-    """Stop after the given number of tool rounds, or where LangGraph's own limit has no room for one more."""
+def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
+    """Let the model see the results, if it has a round left."""
+    return after_round(state)
+
+
+def after_round(state: Standing) -> Literal["next round", "out of rounds"]:
+    """Stop after the given number of tool rounds, or where LangGraph leaves no room for one."""
     spent = state["progress"]["rounds"] >= state["progress"]["cap"]
     over = spent or state["remaining_steps"] <= STEPS_TO_END + 1
     return "out of rounds" if over else "next round"

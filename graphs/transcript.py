@@ -1,7 +1,8 @@
 """The transcript: how it grows, and the view of it that a model is sent.
 
-What is recorded stays as it was said. Everything a provider would refuse (a call without a result, a result away from
-its call, an empty assistant turn, arguments that are no JSON) is put right in the view alone.
+What is recorded stays as it was said. Everything a provider would refuse (a call without a result,
+a result away from its call, an empty assistant turn, arguments that are no JSON) is put right in
+the view alone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +10,6 @@ from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
-    AnyMessage,
     BaseMessage,
     HumanMessage,
     RemoveMessage,
@@ -20,16 +20,18 @@ from langchain_core.messages import (
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from graphs.errors import UsageError
+from graphs.models.quirks import replayable
 
 SUPERSEDED = "not executed: superseded by a new message"
 INTERRUPTED = "interrupted before a result came; the outcome is unknown"
 
 
-def append_messages(state: list[AnyMessage], writes: Sequence[Any]) -> list[AnyMessage]:
+def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[BaseMessage]:
     """Apply a batch of writes to the transcript (the reducer of its `DeltaChannel`).
 
-    A message is appended; one whose id is there already takes its place, and a `RemoveMessage` takes it out, so that
-    Studio can edit and fork. Given the same writes it answers the same, however they are batched.
+    A message is appended; one whose id is there already takes its place, and a `RemoveMessage`
+    takes it out, so that Studio can edit and fork. Given the same writes it answers the same,
+    however they are batched.
 
     Args:
         state: The messages so far.
@@ -56,13 +58,13 @@ def append_messages(state: list[AnyMessage], writes: Sequence[Any]) -> list[AnyM
     return result
 
 
-def _replace(messages: list[AnyMessage], message: Any) -> list[AnyMessage]:
+def _replace(messages: list[BaseMessage], message: Any) -> list[BaseMessage]:
     if isinstance(message, RemoveMessage):
         return [kept for kept in messages if kept.id != message.id]
     return [message if kept.id == message.id else kept for kept in messages]
 
 
-def newest_question(messages: Sequence[AnyMessage]) -> HumanMessage:
+def newest_question(messages: Sequence[BaseMessage]) -> HumanMessage:
     """Return the newest human message.
 
     Raises:
@@ -92,12 +94,12 @@ def reply_calls(reply: AIMessage) -> list[ToolCall]:
     return [*reply.tool_calls, *broken]
 
 
-def call_ids(messages: Iterable[AnyMessage]) -> set[str]:
+def call_ids(messages: Iterable[BaseMessage]) -> set[str]:
     """Collect the ids of all calls in the transcript that have a result."""
-    return {message.tool_call_id for message in messages if message.type == "tool"}  # type: ignore[union-attr]
+    return {message.tool_call_id for message in messages if message.type == "tool"}  # type: ignore[attr-defined]
 
 
-def unanswered(messages: Sequence[AnyMessage]) -> list[ToolCall]:
+def unanswered(messages: Sequence[BaseMessage]) -> list[ToolCall]:
     """List the calls without a result, oldest first."""
     results = {message.tool_call_id for message in messages if isinstance(message, ToolMessage)}
     return [
@@ -120,60 +122,55 @@ def failed_result(call: ToolCall, reason: str, **extra: Any) -> ToolMessage:
     )
 
 
-def model_view(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+def model_view(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """Show the transcript as every provider takes it.
 
-    * Each call has exactly one result, placed right after its reply; a missing one reads as interrupted.
+    * Each call has exactly one result, placed right after its reply; a missing one reads as
+      interrupted.
     * A result without a call is left out, and so is a second one for the same call.
     * An empty assistant turn is left out.
-    * A call whose arguments did not parse is replayed with none.
+    * Calls and results have the form that every server takes back (`quirks.replayable`).
     """
     return list(messages) if _is_regular(messages) else _repaired(messages)
 
 
-def _is_regular(messages: Sequence[AnyMessage]) -> bool:
-    """Tell whether nothing needs repair: the usual case, seen in one pass because every model call looks."""
+def _is_regular(messages: Sequence[BaseMessage]) -> bool:
+    """Tell in one pass whether nothing needs repair, the usual case."""
     open_calls: set[str | None] = set()
     for message in messages:
         kind = message.type
         if kind == "tool":
-            call_id = message.tool_call_id  # type: ignore[union-attr]
-            if call_id not in open_calls:
+            call_id = message.tool_call_id  # type: ignore[attr-defined]
+            # An error may answer a call that providers would not take back as it was made.
+            if call_id not in open_calls or message.status == "error":  # type: ignore[attr-defined]
                 return False
             open_calls.discard(call_id)
         elif open_calls:
             return False
         elif kind == "ai":
-            calls = message.tool_calls  # type: ignore[union-attr]
-            if message.invalid_tool_calls or not (calls or message.content):  # type: ignore[union-attr]
+            calls = message.tool_calls  # type: ignore[attr-defined]
+            if message.invalid_tool_calls or not (calls or message.content):  # type: ignore[attr-defined]
                 return False
             open_calls.update([call["id"] for call in calls])
     return not open_calls
 
 
-def _repaired(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+def _repaired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     results: dict[str, ToolMessage] = {}
     for message in messages:
         if isinstance(message, ToolMessage):
             results.setdefault(message.tool_call_id, message)
-    view: list[AnyMessage] = []
+    view: list[BaseMessage] = []
     for message in messages:
         if isinstance(message, ToolMessage):
             continue
         if not isinstance(message, AIMessage):
             view.append(message)
         elif message.tool_calls or message.invalid_tool_calls:
-            calls = reply_calls(message)
-            view.append(_replayable(message, calls))
-            for call in calls:
+            view.append(message)
+            for call in reply_calls(message):
                 result = results.get(call["id"] or "")
                 view.append(result or failed_result(call, INTERRUPTED))
         elif message.text or not isinstance(message.content, str):
             view.append(message)
-    return view
-
-
-def _replayable(reply: AIMessage, calls: list[ToolCall]) -> AIMessage:
-    if not reply.invalid_tool_calls:
-        return reply
-    return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})
+    return replayable(view)

@@ -16,11 +16,11 @@ class Wait(Generic[Result]):
 
 
 Steps = Generator[Wait[Any], Any, Result]
-"""A piece of a node's body: yields what it must wait for, is sent the result, and returns its own."""
+"""A piece of a node: yields what it waits for, is sent the result, and returns its own."""
 
 
 def run(steps: Steps[Result]) -> Result:
-    """Drive steps to their end, waiting in this thread; an exception at a wait is raised inside them."""
+    """Drive steps to their end in this thread; an exception at a wait is raised inside them."""
     try:
         wait = next(steps)
         while True:
@@ -37,7 +37,7 @@ def run(steps: Steps[Result]) -> Result:
 
 
 async def arun(steps: Steps[Result]) -> Result:
-    """Drive steps to their end, waiting on the event loop; an exception at a wait is raised inside them."""
+    """Drive steps to their end on the event loop; an exception at a wait is raised inside them."""
     try:
         wait = next(steps)
         while True:

@@ -1,8 +1,8 @@
 """Templates with `{{name}}` placeholders, filled in a single pass.
 
-One syntax and nothing else: a name is a lower-case identifier, single braces, `%` and `$` are plain text, and a value
-that itself holds `{{...}}` is not looked at again. What is wrong with a template is found when it is parsed, that is
-when a graph is built, and never in the middle of a run.
+One syntax and nothing else: a name is a lower-case identifier, single braces, `%` and `$` are plain
+text, and a value that itself holds `{{...}}` is not looked at again. What is wrong with a template
+is found when it is parsed, that is when a graph is built, and never in the middle of a run.
 """
 
 import re
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[a-z][a-z_]*\Z")
 
 
 class TemplateError(ValueError):
-    """A template, or what it was filled with, is wrong: one line that names the file and the placeholder."""
+    """A template, or what fills it, is wrong: one line that names file and placeholder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,12 @@ class Described(Protocol):
 def with_tools(template: Template, tools: Sequence[Described]) -> Template:
     """Return the template with its list of tools true to `tools`.
 
-    A list that names exactly these tools stays as it is written. Another one gives way to a line a tool, in the same
-    form: its name, its parameters, and when to use it.
+    A list that names exactly these tools stays as it is written. Another one gives way to a line a
+    tool, in the same form: its name, its parameters, and when to use it.
 
     Args:
-        template: A system prompt; the list is its lines of the form `- name(parameters): description`.
+        template: A system prompt; the list is its lines of the form `- name(parameters):
+            description`.
         tools: The graph's tools.
     """
     lines = template.text.split("\n")

@@ -1,0 +1,1 @@
+"""The tests, flat, named after what they check."""

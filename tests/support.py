@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.graph.state import CompiledStateGraph
 
 from graphs import GRAPHS
@@ -69,12 +69,12 @@ async def _last(
     return last
 
 
-def results(messages: Sequence[AnyMessage]) -> list[ToolMessage]:
+def results(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
     """Return the tool results among messages."""
     return [message for message in messages if isinstance(message, ToolMessage)]
 
 
-def result_for(messages: Sequence[AnyMessage], call_id: str) -> ToolMessage:
+def result_for(messages: Sequence[BaseMessage], call_id: str) -> ToolMessage:
     """Return the one result of a call."""
     (found,) = [message for message in results(messages) if message.tool_call_id == call_id]
     return found

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, compiled, result_for, results, run
@@ -47,7 +48,8 @@ def call(call_id: str, name: str, **args: Any) -> dict[str, Any]:
 
 def chunks(pieces: list[dict[str, Any]]) -> dict[str, Any]:
     """Script a reply whose calls come in exactly these pieces."""
-    return {"stream_chunks": [{"tool_calls": [piece]} for piece in pieces] + [{"finish": "tool_calls"}]}
+    made = [{"tool_calls": [piece]} for piece in pieces]
+    return {"stream_chunks": [*made, {"finish": "tool_calls"}]}
 
 
 def replayed_arguments_are_json(model: ScriptedModel) -> bool:
@@ -287,11 +289,8 @@ def test_an_empty_reply_is_asked_for_once_more(mode: Mode) -> None:
     assert output["answer"] == "3"
     assert output["status"] == "answered"
     assert model.requests[2].tools == ["add"]
-    assert all(
-        message.text
-        for message in model.requests[2].messages
-        if message.type == "ai" and not message.tool_calls
-    )  # type: ignore[attr-defined]
+    replies_sent = [m for m in model.requests[2].messages if isinstance(m, AIMessage)]
+    assert all(reply.text or reply.tool_calls for reply in replies_sent)
 
 
 def test_a_reply_that_stays_empty_ends_in_no_answer_and_never_in_an_empty_one(mode: Mode) -> None:
@@ -368,15 +367,15 @@ def test_an_answer_that_merely_contains_such_text_is_left_alone(mode: Mode) -> N
 
 
 def test_glued_or_fragmentary_streamed_arguments_are_never_lost_in_silence(mode: Mode) -> None:
-    """Case MUL-13: one index for two objects, no index at all, and a name repeated in each piece."""
+    """Case MUL-13: one index for two objects, no index, and a name repeated in each piece."""
     ran = Ran()
     schema = {"type": "object", "properties": {"p": {"type": "string"}}}
     glued = [{"index": 0, "id": "a", "name": "read", "args": '{"p":"a"}{"p":"b"}'}]
-    fragments = [
+    fragments: list[dict[str, Any]] = [
         {"index": None, "id": "b", "name": "read", "args": '{"p'},
         {"index": None, "id": None, "name": None, "args": '":"a"}'},
     ]
-    repeated = [
+    repeated: list[dict[str, Any]] = [
         {"index": 0, "id": "d", "name": "read", "args": '{"p":'},
         {"index": 0, "id": None, "name": "read", "args": '"z"}'},
     ]

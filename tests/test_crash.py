@@ -1,4 +1,4 @@
-"""A process killed between any two steps: its run goes on in another one, and nothing finished runs again."""
+"""A process killed between two steps: another goes on, and nothing finished runs again."""
 
 import subprocess
 import sys
@@ -74,15 +74,18 @@ def run_until(folder: Path, step: int, mode: str) -> None:
         asyncio.run(arun())
 
 
+def die_in_a_process(folder: Path, step: int, mode: str) -> "subprocess.CompletedProcess[str]":
+    call = f"run_until(Path({str(folder)!r}), {step}, {mode!r})"
+    code = f"from pathlib import Path; from tests.test_crash import run_until; {call}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("step", range(1, STEPS))
 def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_finished_tool(
     mode: Mode, step: int, tmp_path: Path
 ) -> None:
-    code = f"from tests.test_crash import run_until; run_until(__import__('pathlib').Path({str(tmp_path)!r}), {step}, {mode!r})"
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    ended = die_in_a_process(tmp_path, step, mode)
     assert ended.returncode == -9, ended.stderr
 
     finished = step // 3
@@ -107,8 +110,7 @@ def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_fini
 def test_killed_and_asked_something_else_the_thread_answers_and_the_open_call_is_closed(
     mode: Mode, tmp_path: Path
 ) -> None:
-    code = f"from tests.test_crash import run_until; run_until(__import__('pathlib').Path({str(tmp_path)!r}), 1, {mode!r})"
-    subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    die_in_a_process(tmp_path, 1, mode)
     model = ScriptedModel(replies=["Something else."])
     with open_graph("tools_in_context", db=tmp_path / "r.sqlite", model=model, tools=[]) as graph:
         output = run(mode, graph, "Another question")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -149,7 +150,8 @@ def venv(tmp_path: Path) -> str:
     python = tmp_path / "bin" / "python"
     python.parent.mkdir()
     code = "import json, sys; print(json.dumps(sys.argv[1:]))"
-    python.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{code}' \"$@\"\n", encoding="utf-8")
+    command = shlex.join([sys.executable, "-c", code])
+    python.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     for name in (".ready-to-run", ".ready-to-develop"):
         (tmp_path / name).touch()

@@ -52,7 +52,7 @@ def test_a_value_that_is_not_given_is_named() -> None:
 
 
 def test_a_prompt_that_does_not_exist_is_named() -> None:
-    with pytest.raises(TemplateError, match="prompts/nothing.md"):
+    with pytest.raises(TemplateError, match=r"prompts/nothing\.md"):
         prompts.load("nothing", names=())
 
 

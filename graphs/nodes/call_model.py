@@ -1,10 +1,10 @@
-"""`call_model`: the only place where the system prompt, the notes and the tool list meet the model."""
+"""`call_model`: where the system prompt, the notes and the tool list meet the model."""
 
 from collections.abc import Sequence
 
 from langchain_core.messages import (
     AIMessage,
-    AnyMessage,
+    BaseMessage,
     HumanMessage,
     ToolMessage,
 )
@@ -36,10 +36,13 @@ def call_model(
     """Make the node that asks the model for its next reply.
 
     It keeps true that
-    * a new human message starts a new run: budgets and outcome are reset, calls left open are closed as superseded;
+    * a new human message starts a new run: budgets and outcome are reset, calls left open are
+      closed as superseded;
     * every reply is recorded as it came, once, with what it cost;
-    * an empty reply, or a tool call written as text, is asked for once more and then ends the run with `no_answer`;
-    * a model that fails for good ends the run with `no_answer` and the reason; what tools did stays recorded.
+    * an empty reply, or a tool call written as text, is asked for once more and then ends the run
+      with `no_answer`;
+    * a model that fails for good ends the run with `no_answer` and the reason; what tools did stays
+      recorded.
 
     Args:
         source: The model.
@@ -68,7 +71,7 @@ def call_model(
         system = yield from system_prompt.fill(scope)
         view = [*model_view([*messages, *closed]), *_nudge(messages, names)]
         offered = safe if scope.context.read_only else names
-        asked = yield from ask(source, system, view, messages, scope, offered)
+        asked = yield from ask(source, system, view, messages, scope, offered=offered)
         step = progress["model_calls"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
         update |= _read(asked, progress, names)
@@ -90,7 +93,7 @@ def _new_run(state: State, scope: Scope) -> Update:
     return update
 
 
-def _nudge(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
+def _nudge(messages: Sequence[BaseMessage], names: Sequence[str]) -> list[BaseMessage]:
     """Say, in the view alone, why the model is asked again."""
     last = messages[-1]
     if not isinstance(last, AIMessage) or last.tool_calls or last.invalid_tool_calls:
@@ -103,28 +106,21 @@ def _read(asked: Asked, progress: Progress, names: Sequence[str]) -> Update:
     """Decide what a reply means for the run."""
     reply = asked.reply
     if reply is None:
-        return outcome(
-            charge(progress, asked, open_calls=0),
-            answer=None,
-            status="no_answer",
-            stop_reason=f"the model failed after {asked.attempts} attempts: {asked.failure}",
-        )
-    text = answer_text(reply)
-    open_calls = len(reply.tool_calls) + len(reply.invalid_tool_calls)
-    if open_calls:
-        rounds = progress["rounds"] + 1
-        changes = {"rounds": rounds, "open_calls": open_calls, "empty_replies": 0}
-        return {"progress": charge(progress, asked, **changes)}
+        reason = f"the model failed: {asked.failure}"
+        progress = charge(progress, asked)
+        return outcome(progress, answer=None, status="no_answer", stop_reason=reason)
+    if open_calls := len(reply.tool_calls) + len(reply.invalid_tool_calls):
+        return {"progress": charge(progress, asked, rounds=1, open_calls=open_calls)}
     if refusal := refusal_of(reply):
-        progress = charge(progress, asked, open_calls=0)
+        progress = charge(progress, asked)
         return outcome(progress, answer=None, status="refused", stop_reason=refusal)
+    text = answer_text(reply)
     if text and not is_written_tool_call(text, names):
-        progress = charge(progress, asked, open_calls=0)
+        progress = charge(progress, asked)
         return outcome(progress, answer=text, status="answered", stop_reason=why_it_ended(reply))
-    empty = progress["empty_replies"] + 1
-    changes = {"rounds": progress["rounds"] + 1, "open_calls": 0, "empty_replies": empty}
-    progress = charge(progress, asked, **changes)
-    if empty == 1:
+    empty_replies = progress["empty_replies"] + 1
+    progress = charge(progress, asked, rounds=1, empty_replies=empty_replies)
+    if empty_replies == 1:
         return {"progress": progress}
     said = "wrote a tool call as text" if text else "said nothing"
     reason = f"the model {said}, and did so again when asked once more"
@@ -132,7 +128,7 @@ def _read(asked: Asked, progress: Progress, names: Sequence[str]) -> Update:
 
 
 def refusal_of(reply: AIMessage) -> str | None:
-    """Return in a sentence that the model, or its server's filter, refused; None where it did not."""
+    """Say that the model, or its server's filter, refused; None where it did not."""
     if refusal := reply.additional_kwargs.get("refusal"):
         return f"the model refused: {refusal}"
     if finish_reason(reply) == "content_filter" and not answer_text(reply):

@@ -22,7 +22,8 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
 
     It keeps true that
     * the request holds no tools, and a call in the reply is answered, not run;
-    * the run ends here, flagged `tool_limit`: with the reply's text, or with a sentence that says there is none.
+    * the run ends here, flagged `tool_limit`: with the reply's text, or with a sentence that says
+      there is none.
 
     Args:
         source: The model.
@@ -42,10 +43,10 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
         system = yield from system_prompt.fill(scope)
         closed = [failed_result(call, OFF) for call in unanswered(messages)]
         view = model_view([*messages, *closed])
-        asked = yield from ask(source, system, view, messages, scope, ())
+        asked = yield from ask(source, system, view, messages, scope, offered=())
         step = progress["model_calls"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=())
-        progress = charge(progress, asked, open_calls=0)
+        progress = charge(progress, asked)
         limit = _limit(progress["rounds"], progress["cap"])
         if asked.reply is None:
             reason = f"{limit}, and then the model failed: {asked.failure}"

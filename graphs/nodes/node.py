@@ -41,7 +41,8 @@ Body = Callable[[State, Scope], Steps[Update]]
 class Node(Runnable[State, Update]):
     """A node that serves `invoke` and `ainvoke` natively from one body.
 
-    It keeps true that a sync caller needs no event loop, and that an async caller's loop is never blocked.
+    It keeps true that a sync caller needs no event loop, and that an async caller's loop is never
+    blocked.
 
     Args:
         name: What the node is called in drawings and traces.

@@ -22,11 +22,15 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
     """Make the node that runs the calls that passed `validate_calls`.
 
     It keeps true that
-    * the calls of a reply run at the same time, each within its own timeout (the tool's, else the run's);
-    * each call gets exactly one result; a timeout or an exception becomes an error result, and the run goes on;
-    * a result that comes after its timeout reaches nobody: not the transcript, not the cache, not a later call;
+    * the calls of a reply run at the same time, each within its own timeout (the tool's, else the
+      run's);
+    * each call gets exactly one result; a timeout or an exception becomes an error result, and the
+      run goes on;
+    * a result that comes after its timeout reaches nobody: not the transcript, not the cache, not a
+      later call;
     * a result is text, filtered for secrets, and no longer than the limit, before anybody sees it;
-    * only successful results of tools that ask for it are cached, and a tool that changes state empties its user's.
+    * only successful results of tools that ask for it are cached, and a tool that changes state
+      empties its user's.
 
     Args:
         tools: The tools that exist.

@@ -1,10 +1,9 @@
-"""`validate_calls`: every call of a reply is checked against its tool's schema before anything runs."""
+"""`validate_calls`: every call is checked against its tool's schema before anything runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, ToolCall, ToolMessage
-from langchain_core.messages.tool import InvalidToolCall
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMessage
 
 from graphs import audit
 from graphs.context import Context
@@ -15,16 +14,19 @@ from graphs.waiting import Steps
 from tools import Contract, unknown_tool
 
 MAX_CALLS = 20
-"""Calls of one reply that may run; the rest are answered with an error. A limit at the boundary, not a setting."""
+"""Calls of one reply that may run, a fixed limit; the rest are answered with an error."""
 
 
 def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node:
     """Make the node that checks the calls of the newest reply.
 
     It keeps true that
-    * a call that may not run is answered here, with an error result that says how to do better, and never runs;
-    * a call that may run is passed on with the arguments it runs with: coerced where that loses nothing, defaults filled;
-    * nothing is guessed: an unknown tool names those that exist, and arguments that did not parse never run.
+    * a call that may not run is answered here, with an error result that says how to do better, and
+      never runs;
+    * a call that may run is passed on with the arguments it runs with: coerced where that loses
+      nothing, defaults filled;
+    * nothing is guessed: an unknown tool names those that exist, and arguments that did not parse
+      never run.
 
     Args:
         tools: The tools that exist.
@@ -38,7 +40,8 @@ def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node
         step = state["progress"]["model_calls"]
         errors: list[ToolMessage] = []
         calls: list[ToolCall] = []
-        for place, call in enumerate((*reply.tool_calls, *reply.invalid_tool_calls)):
+        made: list[ToolCall | InvalidToolCall] = [*reply.tool_calls, *reply.invalid_tool_calls]
+        for place, call in enumerate(made):
             arguments, error = _check(call, place, contracts, scope.context)
             named = ToolCall(
                 name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call"
