@@ -13,8 +13,7 @@ from graphs.errors import UsageError
 from graphs.model_source import Bound, ModelSource
 from graphs.models import retry
 from graphs.models.quirks import RawCalls, normalize_reply
-from graphs.nodes.node import Scope
-from graphs.state import Progress, add_tokens
+from graphs.node import Scope
 from graphs.transcript import call_ids
 from graphs.waiting import Steps, Wait
 
@@ -111,39 +110,6 @@ def _persistently(
     reply = yield Wait(lambda: retrying(again), lambda: async_retrying(aagain))
     statistics = retrying.statistics or async_retrying.statistics
     return reply, int(statistics.get("attempt_number", 1))
-
-
-def charge(
-    progress: Progress,
-    asked: Asked,
-    *,
-    rounds: int = 0,
-    open_calls: int = 0,
-    empty_replies: int = 0,
-) -> Progress:
-    """Add what a call cost to the run's progress; an unknown number of tokens stays unknown.
-
-    Args:
-        progress: The record so far; it is not changed.
-        asked: The call.
-        rounds: Rounds that it spends.
-        open_calls: Tool calls of its reply.
-        empty_replies: Replies in a row, this one among them, that said nothing.
-    """
-    usage = asked.reply.usage_metadata if asked.reply else None
-    charged = progress.copy()
-    charged["model_calls"] += 1
-    charged["rounds"] += rounds
-    charged["open_calls"] = open_calls
-    charged["empty_replies"] = empty_replies
-    charged["input_tokens"] = add_tokens(
-        progress["input_tokens"], usage["input_tokens"] if usage else None
-    )
-    charged["output_tokens"] = add_tokens(
-        progress["output_tokens"], usage["output_tokens"] if usage else None
-    )
-    charged["seconds"] += asked.seconds
-    return charged
 
 
 def _listening(config: RunnableConfig, model: Bound) -> tuple[RunnableConfig, RawCalls | None]:

@@ -16,7 +16,7 @@ from tools.redact import redact, redact_data
 
 if TYPE_CHECKING:
     from graphs.asking import Asked
-    from graphs.nodes.node import Scope
+    from graphs.node import Scope
 
 logger = logging.getLogger("rungs.audit")
 

@@ -1,7 +1,7 @@
 """A thread belongs to the user who began it."""
 
 from graphs.errors import UsageError
-from graphs.nodes.node import Scope
+from graphs.node import Scope
 from graphs.state import State
 
 

@@ -30,35 +30,23 @@ Transcript = Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_
 
 
 class Progress(TypedDict):
-    """What one run has used up, checkpointed: a pause or a crash neither refills nor spends it.
+    """How far a run is, checkpointed: a pause or a crash neither refills nor spends its budget.
 
     Attributes:
         version: The layout of this record; another one is reset, not guessed at.
         question: Id of the human message that the run answers; a newer one starts a new run.
-        model: What answers, as it is told in `usage`.
         cap: Rounds that the run may have, as it was when it began.
         rounds: Replies with tool calls, and empty replies, so far.
         open_calls: Tool calls of the newest reply.
         empty_replies: Replies in a row that said nothing.
-        model_calls: Calls of the model, retries not counted.
-        tool_calls: Tool calls that ran.
-        input_tokens: Tokens sent; None as soon as one call did not tell.
-        output_tokens: Tokens received; None as soon as one call did not tell.
-        seconds: Time spent in model and tools; waiting for a person does not count.
     """
 
     version: int
     question: str
-    model: str
     cap: int
     rounds: int
     open_calls: int
     empty_replies: int
-    model_calls: int
-    tool_calls: int
-    input_tokens: int | None
-    output_tokens: int | None
-    seconds: float
 
 
 class Usage(TypedDict):
@@ -70,6 +58,14 @@ class Usage(TypedDict):
     input_tokens: int | None
     output_tokens: int | None
     seconds: float
+
+
+class Ending(TypedDict):
+    """How a run ended, its cost apart."""
+
+    answer: str | None
+    status: Status
+    stop_reason: str
 
 
 class Input(TypedDict):
@@ -95,7 +91,7 @@ class State(TypedDict):
         messages: The transcript, recorded once and never rewritten.
         calls: Tool calls of the newest reply that were checked and may run, with the arguments they
             run with.
-        progress: What the run has used up.
+        progress: How far the run is.
         owner: The user who began the thread; None lets anybody go on with it.
     """
 
@@ -119,21 +115,10 @@ class Standing(TypedDict):
     remaining_steps: RemainingSteps
 
 
-def begin(question: str, model: str, cap: int) -> Progress:
+def begin(question: str, cap: int) -> Progress:
     """Start the record of a run that may have so many rounds."""
     return Progress(
-        version=VERSION,
-        question=question,
-        model=model,
-        cap=cap,
-        rounds=0,
-        open_calls=0,
-        empty_replies=0,
-        model_calls=0,
-        tool_calls=0,
-        input_tokens=0,
-        output_tokens=0,
-        seconds=0.0,
+        version=VERSION, question=question, cap=cap, rounds=0, open_calls=0, empty_replies=0
     )
 
 
@@ -153,26 +138,6 @@ def progress_of(state: State, question: str) -> Progress | None:
     return None
 
 
-def outcome(
-    progress: Progress, *, answer: str | None, status: Status, stop_reason: str
-) -> dict[str, Any]:
-    """Write how a run ended, with its receipt."""
-    return {
-        "progress": progress,
-        "answer": answer,
-        "status": status,
-        "stop_reason": stop_reason,
-        "usage": Usage(
-            model=progress["model"],
-            model_calls=progress["model_calls"],
-            tool_calls=progress["tool_calls"],
-            input_tokens=progress["input_tokens"],
-            output_tokens=progress["output_tokens"],
-            seconds=round(progress["seconds"], 3),
-        ),
-    }
-
-
-def add_tokens(total: int | None, count: int | None) -> int | None:
-    """Add a count of tokens; an unknown count makes the sum unknown, never 0."""
-    return None if total is None or count is None else total + count
+def ending(answer: str | None, status: Status, stop_reason: str) -> Ending:
+    """Say how a run ended."""
+    return Ending(answer=answer, status=status, stop_reason=stop_reason)

@@ -2,7 +2,7 @@
 
 from langchain_core.messages import SystemMessage
 
-from graphs.nodes.node import Scope
+from graphs.node import Scope
 from graphs.waiting import Steps, Wait
 from prompts import Template
 from tools.notes import aread_notes, read_notes, render_notes

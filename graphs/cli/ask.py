@@ -14,6 +14,7 @@ from graphs.cli.receipt import as_json, next_command, receipt
 from graphs.cli.screen import Screen
 from graphs.cli.settings import DEFAULT_GRAPH, Settings
 from graphs.cli.steps import Steps
+from graphs.usage import usage_of
 
 Ended = dict[str, Any]
 """How a run ended: the graph's output, its messages left out, with `thread_id` and `graph`."""
@@ -126,7 +127,9 @@ def _paused(graph: Any, config: Mapping[str, Any]) -> Ended:
 
 def _unfinished(graph: Any, config: Mapping[str, Any], status: str, reason: str) -> Ended:
     """Tell how a run stands that has not ended, with what it used so far."""
-    progress = graph.get_state(config).values.get("progress") or {}
-    names = ("model", "model_calls", "tool_calls", "input_tokens", "output_tokens", "seconds")
-    usage = {name: progress[name] for name in names if name in progress} or None
+    messages = graph.get_state(config).values.get("messages") or []
+    questions = [message.id for message in messages if message.type == "human"]
+    answered_by = [message.response_metadata.get("model_name") for message in messages]
+    model = next((name for name in reversed(answered_by) if name), "unknown")
+    usage = usage_of(messages, questions[-1], model) if questions else None
     return {"answer": None, "status": status, "stop_reason": reason, "usage": usage}

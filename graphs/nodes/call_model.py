@@ -10,15 +10,16 @@ from langchain_core.messages import (
 )
 
 from graphs import audit
-from graphs.asking import Asked, ask, charge
+from graphs.asking import Asked, ask
 from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
-from graphs.nodes.node import Node, Scope, Update
+from graphs.node import Node, Scope, Update
 from graphs.owner import check_owner
-from graphs.state import Progress, State, begin, outcome, progress_of
+from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.transcript import SUPERSEDED, failed_result, model_view, newest_question, unanswered
+from graphs.usage import usage_of
 from graphs.waiting import Steps
 from prompts import Template
 from tools import Contract
@@ -52,30 +53,32 @@ def call_model(
     """
     names = [tool.name for tool in tools]
     safe = [tool.name for tool in tools if tool.effect == "read_only"]
-
     system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
-        question = newest_question(messages)
+        question = newest_question(messages).id or ""
         check_owner(state, scope)
         if not source.is_ready(scope.context):
             yield source.prepare(scope.context)
-        progress = progress_of(state, question.id or "")
+        progress = progress_of(state, question)
         update: Update = {}
         closed: list[ToolMessage] = []
         if progress is None:
-            progress = begin(question.id or "", source.name(scope.context), scope.context.cap)
+            progress = begin(question, scope.context.cap)
             update = _new_run(state, scope)
             closed = [failed_result(call, SUPERSEDED) for call in unanswered(messages)]
         system = yield from system_prompt.fill(scope)
         view = [*model_view([*messages, *closed]), *_nudge(messages, names)]
         offered = safe if scope.context.read_only else names
         asked = yield from ask(source, system, view, messages, scope, offered=offered)
-        step = progress["model_calls"] + 1
+        step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
-        update |= _read(asked, progress, names)
-        update["messages"] = [*closed, asked.reply] if asked.reply else closed
+        said: list[BaseMessage] = [*closed, asked.reply] if asked.reply else [*closed]
+        update |= {"messages": said, "progress": _progress(progress, asked)}
+        if end := _end(asked, progress, names):
+            cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
+            update |= {**end, "usage": cost}
         return update
 
     return Node("call_model", body, context)
@@ -102,29 +105,35 @@ def _nudge(messages: Sequence[BaseMessage], names: Sequence[str]) -> list[BaseMe
     return [HumanMessage(WRITTEN_CALL if written else EMPTY_REPLY)]
 
 
-def _read(asked: Asked, progress: Progress, names: Sequence[str]) -> Update:
-    """Decide what a reply means for the run."""
+def _progress(progress: Progress, asked: Asked) -> Progress:
+    """Count the reply as a round of the run: the last one, which ends it, does not matter."""
+    reply = asked.reply
+    open_calls = len(reply.tool_calls) + len(reply.invalid_tool_calls) if reply else 0
+    return {
+        **progress,
+        "rounds": progress["rounds"] + 1,
+        "open_calls": open_calls,
+        "empty_replies": 0 if open_calls else progress["empty_replies"] + 1,
+    }
+
+
+def _end(asked: Asked, progress: Progress, names: Sequence[str]) -> Ending | None:
+    """Say how the run ends with this reply; None where it goes on."""
     reply = asked.reply
     if reply is None:
-        reason = f"the model failed: {asked.failure}"
-        progress = charge(progress, asked)
-        return outcome(progress, answer=None, status="no_answer", stop_reason=reason)
-    if open_calls := len(reply.tool_calls) + len(reply.invalid_tool_calls):
-        return {"progress": charge(progress, asked, rounds=1, open_calls=open_calls)}
+        return ending(None, "no_answer", f"the model failed: {asked.failure}")
+    if reply.tool_calls or reply.invalid_tool_calls:
+        return None
     if refusal := refusal_of(reply):
-        progress = charge(progress, asked)
-        return outcome(progress, answer=None, status="refused", stop_reason=refusal)
+        return ending(None, "refused", refusal)
     text = answer_text(reply)
-    if text and not is_written_tool_call(text, names):
-        progress = charge(progress, asked)
-        return outcome(progress, answer=text, status="answered", stop_reason=why_it_ended(reply))
-    empty_replies = progress["empty_replies"] + 1
-    progress = charge(progress, asked, rounds=1, empty_replies=empty_replies)
-    if empty_replies == 1:
-        return {"progress": progress}
-    said = "wrote a tool call as text" if text else "said nothing"
-    reason = f"the model {said}, and did so again when asked once more"
-    return outcome(progress, answer=None, status="no_answer", stop_reason=reason)
+    written = is_written_tool_call(text, names)
+    if text and not written:
+        return ending(text, "answered", why_it_ended(reply))
+    if not progress["empty_replies"]:
+        return None
+    said = "wrote a tool call as text" if written else "said nothing"
+    return ending(None, "no_answer", f"the model {said}, and did so again when asked once more")
 
 
 def refusal_of(reply: AIMessage) -> str | None:

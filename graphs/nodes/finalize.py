@@ -1,15 +1,18 @@
 """`finalize`: the one last call with tools off, at a cap."""
 
+from langchain_core.messages import BaseMessage
+
 from graphs import audit
-from graphs.asking import ask, charge
+from graphs.asking import Asked, ask
 from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
+from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import refusal_of
-from graphs.nodes.node import Node, Scope, Update
-from graphs.state import State, begin, outcome, progress_of
+from graphs.state import Ending, State, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
+from graphs.usage import usage_of
 from graphs.waiting import Steps
 from prompts import Template
 
@@ -34,36 +37,41 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
-        question = newest_question(messages)
+        question = newest_question(messages).id or ""
         if not source.is_ready(scope.context):
             yield source.prepare(scope.context)
-        progress = progress_of(state, question.id or "") or begin(
-            question.id or "", source.name(scope.context), scope.context.cap
-        )
+        progress = progress_of(state, question) or begin(question, scope.context.cap)
         system = yield from system_prompt.fill(scope)
         closed = [failed_result(call, OFF) for call in unanswered(messages)]
         view = model_view([*messages, *closed])
         asked = yield from ask(source, system, view, messages, scope, offered=())
-        step = progress["model_calls"] + 1
+        step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=())
-        progress = charge(progress, asked)
+        said: list[BaseMessage] = [*closed]
+        if asked.reply is not None:
+            off = [failed_result(call, OFF) for call in reply_calls(asked.reply)]
+            said += [asked.reply, *off]
+        cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
         limit = _limit(progress["rounds"], progress["cap"])
-        if asked.reply is None:
-            reason = f"{limit}, and then the model failed: {asked.failure}"
-            return outcome(progress, answer=None, status="no_answer", stop_reason=reason) | {
-                "messages": closed
-            }
-        answer = answer_text(asked.reply)
-        said = "this is the last answer, given without tools"
-        if not answer:
-            answer = NO_ANSWER
-            said = refusal_of(asked.reply) or "the last call, without tools, gave no text"
-        off = [failed_result(call, OFF) for call in reply_calls(asked.reply)]
-        return outcome(
-            progress, answer=answer, status="tool_limit", stop_reason=f"{limit}; {said}"
-        ) | {"messages": [*closed, asked.reply, *off]}
+        return {
+            "messages": said,
+            "progress": {**progress, "open_calls": 0},
+            "usage": cost,
+            **_end(asked, limit),
+        }
 
     return Node("finalize", body, context)
+
+
+def _end(asked: Asked, limit: str) -> Ending:
+    if asked.reply is None:
+        reason = f"{limit}, and then the model failed: {asked.failure}"
+        return ending(None, "no_answer", reason)
+    if answer := answer_text(asked.reply):
+        reason = f"{limit}; this is the last answer, given without tools"
+        return ending(answer, "tool_limit", reason)
+    said = refusal_of(asked.reply) or "the last call, without tools, gave no text"
+    return ending(NO_ANSWER, "tool_limit", f"{limit}; {said}")
 
 
 def _limit(rounds: int, cap: int) -> str:

@@ -9,7 +9,7 @@ from langgraph.errors import GraphBubbleUp
 
 from graphs import audit
 from graphs.context import Context
-from graphs.nodes.node import Node, Scope, Update
+from graphs.node import Node, Scope, Update
 from graphs.results_cache import ResultsCache
 from graphs.running import Ended, Job, run_all
 from graphs.state import State
@@ -41,7 +41,6 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         calls = state.get("calls", [])
-        progress = state["progress"]
         cache = ResultsCache(scope.store if caching else None, scope.context.user)
         asked = _asked(state)
         results: dict[str | None, ToolMessage] = {}
@@ -73,17 +72,8 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
             yield from cache.put(contract, call, result)
         messages = [results[call["id"]] for call in calls]
         for call, result in zip(calls, messages, strict=True):
-            audit.tool_call(scope, call, result, step=progress["model_calls"])
-        seconds = max((end.seconds for end in ended), default=0.0)
-        return {
-            "messages": messages,
-            "progress": {
-                **progress,
-                "open_calls": 0,
-                "tool_calls": progress["tool_calls"] + len(calls),
-                "seconds": progress["seconds"] + seconds,
-            },
-        }
+            audit.tool_call(scope, call, result, step=state["progress"]["rounds"])
+        return {"messages": messages}
 
     return Node("run_tools", body, context)
 

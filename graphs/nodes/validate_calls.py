@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMe
 
 from graphs import audit
 from graphs.context import Context
-from graphs.nodes.node import Node, Scope, Update
+from graphs.node import Node, Scope, Update
 from graphs.state import State
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
@@ -37,7 +37,7 @@ def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()
         reply = _newest_reply(state)
-        step = state["progress"]["model_calls"]
+        step = state["progress"]["rounds"]
         errors: list[ToolMessage] = []
         calls: list[ToolCall] = []
         made: list[ToolCall | InvalidToolCall] = [*reply.tool_calls, *reply.invalid_tool_calls]

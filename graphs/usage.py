@@ -1,0 +1,64 @@
+"""What a run cost, read from the transcript, which holds the cost of every call."""
+
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from graphs.asking import Asked
+from graphs.state import Usage
+
+
+def usage_of(
+    messages: Sequence[BaseMessage], question: str, model: str, last: Asked | None = None
+) -> Usage:
+    """Add up what the run that answers a question cost.
+
+    A number of tokens that one reply does not tell makes the sum unknown (None), never 0. Of tools
+    that ran side by side the slowest counts.
+
+    Args:
+        messages: The transcript.
+        question: Id of the human message that the run answers.
+        model: What answers, as it is told.
+        last: The last model call, which is not in the transcript where it failed.
+    """
+    usage = Usage(
+        model=model, model_calls=0, tool_calls=0, input_tokens=0, output_tokens=0, seconds=0.0
+    )
+    slowest = 0.0
+    for message in _since(messages, question):
+        if isinstance(message, AIMessage):
+            usage["seconds"] += slowest + message.response_metadata.get("seconds", 0.0)
+            slowest = 0.0
+            told = message.usage_metadata
+            _charge(usage, told["input_tokens"] if told else None, told and told["output_tokens"])
+        elif isinstance(message, ToolMessage) and _ran(message):
+            usage["tool_calls"] += 1
+            slowest = max(slowest, message.additional_kwargs.get("seconds", 0.0))
+    if last is not None and last.reply is None:
+        usage["seconds"] += last.seconds
+        _charge(usage, None, None)
+    usage["seconds"] = round(usage["seconds"] + slowest, 3)
+    return usage
+
+
+def _since(messages: Sequence[BaseMessage], question: str) -> Sequence[BaseMessage]:
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].id == question:
+            return messages[place + 1 :]
+    return messages
+
+
+def _charge(usage: Usage, sent: int | None, received: int | None) -> None:
+    usage["model_calls"] += 1
+    usage["input_tokens"] = _sum(usage["input_tokens"], sent)
+    usage["output_tokens"] = _sum(usage["output_tokens"], received)
+
+
+def _sum(total: int | None, count: int | None) -> int | None:
+    return None if total is None or count is None else total + count
+
+
+def _ran(result: ToolMessage) -> bool:
+    """Tell whether a call ran, or was answered from the cache, rather than turned away."""
+    return "seconds" in result.additional_kwargs or "cached" in result.additional_kwargs
