@@ -138,13 +138,15 @@ def _in_place(schema: Mapping[str, Any], references: References) -> Iterator[Any
 
 
 def _check_size(tool: str, schema: Mapping[str, Any]) -> None:
-    level: list[Any] = [schema]
+    # What is neither dict nor list is a leaf, or no JSON, which is seen below. Asking each leaf
+    # whether it is a `Mapping` would walk through every subclass that was ever imported.
+    level: list[Any] = list(schema.values())
     for _ in range(MAX_DEPTH):
         level = [
             child
             for part in level
-            for child in (part.values() if isinstance(part, Mapping) else part)
-            if isinstance(child, Mapping | list)
+            if isinstance(part, dict | list)
+            for child in (part.values() if isinstance(part, dict) else part)
         ]
         if not level:
             break
