@@ -14,5 +14,5 @@ def check_owner(state: State, scope: Scope) -> None:
     owner = state.get("owner")
     if owner and owner != scope.context.user:
         raise UsageError(
-            f"thread {scope.thread_id} belongs to another user: begin a thread of your own"
+            f"thread {scope.thread_id} belongs to another user: name its user, or begin a new one"
         )

@@ -111,7 +111,9 @@ def get_thread(memory: Memory, thread_id: str, user_id: str | None = None) -> Th
 def _check_owner(item: Item, user_id: str | None) -> None:
     owner = item.value.get("user_id")
     if owner and owner != user_id:
-        raise UsageError(f"thread {item.key} belongs to another user: begin a thread of your own")
+        raise UsageError(
+            f"thread {item.key} belongs to another user: name its user, or begin a new thread"
+        )
 
 
 def _thread(memory: Memory, item: Item) -> Thread:

@@ -187,9 +187,21 @@ def test_resuming_a_thread_that_has_ended_shows_its_answer_again(home: Path) -> 
     assert (
         rungs("ask", "q", "--model", scripted(home, REFUND), "-t", "t", "--user", "ann").code == 0
     )
-    said = rungs("resume", "t", "--json")
+    said = rungs("resume", "t", "--user", "ann", "--json")
     assert said.code == 0
     assert said.json["answer"] == "The prorated refund is $232."
+
+
+@pytest.mark.parametrize("command", [["resume", "t"], ["audit", "t"], ["ask", "?", "-t", "t"]])
+@pytest.mark.parametrize("user", [[], ["--user", "bob"]])
+def test_another_users_thread_is_refused_with_and_without_a_user(
+    command: list[str], user: list[str], home: Path
+) -> None:
+    """Case USR-05, from the command line."""
+    rungs("ask", "q", "--model", scripted(home, REFUND), "-t", "t", "--user", "ann")
+    said = rungs(*command, *user)
+    assert said.code == 2
+    assert "another user" in said.error
 
 
 def test_resuming_a_thread_that_is_unknown_is_refused() -> None:

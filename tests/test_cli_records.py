@@ -74,7 +74,7 @@ def test_audit_shows_each_call_with_arguments_result_and_cost(home: Path) -> Non
     rungs(
         "ask", "What is my refund?", "--model", scripted(home, REFUND), "--thread", "t", "-u", "ann"
     )
-    rows = rungs("audit", "t").out.splitlines()
+    rows = rungs("audit", "t", "--user", "ann").out.splitlines()
     assert rows[0].startswith("model call 1 (")
     assert rows[0].endswith("asked for calculator")
     assert rows[1].startswith('  calculator(expression="240*29/30") (')

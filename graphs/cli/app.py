@@ -128,6 +128,7 @@ def ask(
 def resume(
     thread: Annotated[str, typer.Argument(help="The thread's id.", show_default=False)],
     *,
+    user: User = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
     quiet: AnswerOnly = False,
@@ -139,7 +140,7 @@ def resume(
     from graphs.cli.settings import check_thread_id
 
     thread = check_thread_id(thread)
-    run = Run(None, settings_to_resume(thread, db), db, thread)
+    run = Run(None, settings_to_resume(thread, db, user), db, thread)
     return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
 
 
@@ -156,6 +157,7 @@ def threads(*, user: User = None, db: Db = DEFAULT_DB, as_json: AsJson = False) 
 def audit(
     thread: Annotated[str, typer.Argument(help="The thread's id.", show_default=False)],
     *,
+    user: User = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
 ) -> None:
@@ -164,7 +166,7 @@ def audit(
     from graphs.cli.screen import Screen
     from graphs.cli.settings import check_thread_id
 
-    show_events(db, check_thread_id(thread), Screen(), as_json=as_json)
+    show_events(db, check_thread_id(thread), user, Screen(), as_json=as_json)
 
 
 @app.command()

@@ -42,9 +42,9 @@ def next_command(ended: Mapping[str, Any], db: str, user: str | None) -> str:
     """Return the command that goes on with the thread."""
     thread = shlex.quote(str(ended["thread_id"]))
     place = "" if db == DEFAULT_DB else f" --db {shlex.quote(db)}"
-    if ended["status"] in UNFINISHED:
-        return f"{program()} resume {thread}{place}"
     whose = "" if user is None else f" --user {shlex.quote(user)}"
+    if ended["status"] in UNFINISHED:
+        return f"{program()} resume {thread}{whose}{place}"
     return f'{program()} ask --thread {thread}{whose}{place} "..."'
 
 

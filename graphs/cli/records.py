@@ -26,7 +26,7 @@ def recorded_settings(settings: Settings, thread_id: str, db: str) -> Settings:
     """
     if not db.strip() or not Path(db).expanduser().is_file():
         return settings
-    thread = _find(db, thread_id)
+    thread = _find(db, thread_id, settings.user)
     if thread is None:
         return settings
     if settings.graph not in {None, thread.graph}:
@@ -34,21 +34,16 @@ def recorded_settings(settings: Settings, thread_id: str, db: str) -> Settings:
             f"thread {thread_id} was begun by the graph {thread.graph}: "
             "leave --graph out, or begin a new thread"
         )
-    if thread.user_id not in {None, settings.user}:
-        raise UsageError(
-            f"thread {thread_id} belongs to another user: "
-            "name its user with --user, or begin a new thread"
-        )
     return settings.over({**thread.settings, "graph": thread.graph})
 
 
-def settings_to_resume(thread_id: str, db: str) -> Settings:
+def settings_to_resume(thread_id: str, db: str, user: str | None) -> Settings:
     """Return the settings that a thread recorded.
 
     Raises:
-        UsageError: There is no such thread.
+        UsageError: There is no such thread, or it is another user's.
     """
-    thread = _find(existing_db(db), thread_id)
+    thread = _find(existing_db(db), thread_id, user)
     if thread is None:
         raise _no_thread(thread_id, db)
     return Settings().over({**thread.settings, "graph": thread.graph, "user": thread.user_id})
@@ -74,13 +69,15 @@ def show_threads(db: str, user: str | None, screen: Screen, *, as_json: bool) ->
         )
 
 
-def show_events(db: str, thread_id: str, screen: Screen, *, as_json: bool) -> None:
+def show_events(
+    db: str, thread_id: str, user: str | None, screen: Screen, *, as_json: bool
+) -> None:
     """Show a thread's model calls and tool calls, in the order they happened.
 
     Raises:
-        UsageError: There is no such thread.
+        UsageError: There is no such thread, or it is another user's.
     """
-    thread = _find(existing_db(db), thread_id)
+    thread = _find(existing_db(db), thread_id, user)
     if thread is None:
         raise _no_thread(thread_id, db)
     with open_graph(thread.graph, db=db, tools=[]) as graph:
@@ -126,11 +123,11 @@ def remove_note(db: str, user: str, key: str, screen: Screen) -> None:
     screen.text(f"deleted: {found[0].text}")
 
 
-def _find(db: str, thread_id: str) -> Thread | None:
-    """Return a thread for its owner: whoever may read the file may see what is in it."""
+def _find(db: str, thread_id: str, user: str | None) -> Thread | None:
     with open_memory(db) as memory:
-        item = memory.store.get(NAMESPACE, thread_id)
-        return None if item is None else get_thread(memory, thread_id, item.value.get("user_id"))
+        if memory.store.get(NAMESPACE, thread_id) is None:
+            return None
+        return get_thread(memory, thread_id, user)
 
 
 def _no_thread(thread_id: str, db: str) -> UsageError:
