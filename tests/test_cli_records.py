@@ -80,7 +80,9 @@ def test_audit_shows_each_call_with_arguments_result_and_cost(home: Path) -> Non
     assert rows[1].startswith('  calculator(expression="240*29/30") (')
     assert rows[1].endswith(": 232")
     assert rows[2].endswith(": answered: The prorated refund is $232.")
-    events = [json.loads(row) for row in rungs("audit", "t", "--json").out.splitlines()]
+    events = [
+        json.loads(row) for row in rungs("audit", "t", "-u", "ann", "--json").out.splitlines()
+    ]
     assert [event["kind"] for event in events] == ["model_call", "tool_call", "model_call"]
     assert events[1]["arguments"] == {"expression": "240*29/30"}
     assert events[1]["result"] == "232"
