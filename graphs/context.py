@@ -36,6 +36,7 @@ class Context(BaseModel):
     read_only: bool = Field(default=False, description="Let no tool run that changes state.")
     tool_result_limit: int = Field(
         default=20_000,
+        strict=True,
         ge=100,
         le=1_000_000,
         description="Characters of one tool result that are kept and shown to the model.",
@@ -57,6 +58,7 @@ class ToolRoundsContext(Context):
 
     max_tool_rounds: int = Field(
         default=5,
+        strict=True,
         ge=1,
         le=1000,
         description="Tool rounds before the one last call, which has no tools.",

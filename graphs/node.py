@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from graphs.context import Context, read_context
+from graphs.owner import check_owner
 from graphs.state import State
 from graphs.waiting import Steps, arun, run
 
@@ -41,8 +42,8 @@ Body = Callable[[State, Scope], Steps[Update]]
 class Node(Runnable[State, Update]):
     """A node that serves `invoke` and `ainvoke` natively from one body.
 
-    It keeps true that a sync caller needs no event loop, and that an async caller's loop is never
-    blocked.
+    It keeps true that a sync caller needs no event loop, that an async caller's loop is never
+    blocked, and that nothing runs in another user's thread.
 
     Args:
         name: What the node is called in drawings and traces.
@@ -55,14 +56,16 @@ class Node(Runnable[State, Update]):
         self._body = body
         self._context = context
 
-    def _scope(self, config: RunnableConfig | None) -> Scope:
+    def _start(self, state: State, config: RunnableConfig | None) -> Steps[Update]:
         runtime = get_runtime()
-        return Scope(read_context(self._context, runtime.context), config or {}, runtime)
+        scope = Scope(read_context(self._context, runtime.context), config or {}, runtime)
+        check_owner(state, scope.context.user, scope.thread_id)
+        return self._body(state, scope)
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002
         """Run the body, waiting in this thread."""
-        return run(self._body(input, self._scope(config)))
+        return run(self._start(input, config))
 
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002
         """Run the body, waiting on the event loop."""
-        return await arun(self._body(input, self._scope(config)))
+        return await arun(self._start(input, config))

@@ -74,6 +74,8 @@ def _wait_in_thread(jobs: Sequence[Job]) -> list[Ended]:
             ended.append(answer.get(timeout=left))
         except queue.Empty:
             ended.append(_out_of_time(job))
+            if job.sync is None:
+                _background.forget_if_stuck()
     return ended
 
 
@@ -91,11 +93,19 @@ async def _on_this_loop(job: Job) -> Ended:
             if job.asynchronous is None:
                 return await _thread_of_loop(job)
             value = await job.asynchronous()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it becomes the call's result
+    except BaseException as error:
         if limit.expired():
             return _out_of_time(job)
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+            raise
         return Ended(None, error, time.perf_counter() - started)
     return Ended(value, None, time.perf_counter() - started)
+
+
+def _is_cancelled() -> bool:
+    """Tell a cancel of this task from a `CancelledError` that a tool raised itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _thread_of_loop(job: Job) -> Ended:
@@ -163,7 +173,7 @@ def _on_background_loop(job: Job, done: Callable[[Ended], None]) -> None:
     async def main() -> None:
         done(await _on_this_loop(job))
 
-    _background_loop().call_soon_threadsafe(_spawn, main(), context)
+    _background.loop().call_soon_threadsafe(_spawn, main(), context)
 
 
 _running: set[asyncio.Task[None]] = set()  # a loop holds its tasks weakly
@@ -175,12 +185,44 @@ def _spawn(coroutine: Coroutine[Any, Any, None], context: contextvars.Context) -
     task.add_done_callback(_running.discard)
 
 
-@functools.cache
-def _background_loop() -> asyncio.AbstractEventLoop:
-    """Start the loop that serves async tools of sync callers; their clients outlive a call."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="rungs-async-tools", daemon=True).start()
-    return loop
+class _Background:
+    """The loop that serves async tools of sync callers, so that their clients outlive a call.
+
+    A tool that blocks it, or ends its thread, costs the calls that are on it and no later one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, started anew where there is none that answers."""
+        with self._lock:
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="rungs-async-tools", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def forget_if_stuck(self) -> None:
+        """Leave a loop that does not answer to the tool that blocks it."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is None:
+            return
+        answers = threading.Event()
+        with contextlib.suppress(RuntimeError):  # it may be closed
+            loop.call_soon_threadsafe(answers.set)
+        if answers.wait(_ANSWER_SECONDS):
+            with self._lock:
+                self._loop = self._loop or loop
+
+
+_ANSWER_SECONDS = 0.2
+_background = _Background()
 
 
 def _out_of_time(job: Job) -> Ended:

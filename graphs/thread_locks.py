@@ -16,8 +16,12 @@ from graphs.errors import UsageError
 fcntl: Any = importlib.import_module("fcntl") if importlib.util.find_spec("fcntl") else None
 
 _guard = threading.Lock()
-_held: set[tuple[Path, str]] = set()
+_held: dict[tuple[Path, int], set[str]] = {}  # the threads that hold each byte of each file
 _files: dict[Path, int] = {}
+
+
+class ThreadInUseError(UsageError):
+    """Another run is in the thread."""
 
 
 @contextmanager
@@ -29,41 +33,43 @@ def alone_in(thread_id: str, database: Path) -> Iterator[None]:
     would let go of every lock in it.
 
     Raises:
-        UsageError: Another run is in the thread.
+        ThreadInUseError: Another run is in the thread.
     """
-    key = (database, thread_id)
+    place = _place(thread_id)
     with _guard:
-        free = key not in _held and _lock(database, thread_id)
-        if free:
-            _held.add(key)
-    if not free:
-        raise UsageError(
-            f"thread {thread_id} is in use by another run: wait for its end or begin another thread"
-        )
+        here = _held.setdefault((database, place), set())
+        if thread_id in here or not (here or _lock(database, place)):
+            raise ThreadInUseError(
+                f"thread {thread_id} is in use by another run: "
+                "wait for its end or begin another thread"
+            )
+        here.add(thread_id)
     try:
         yield
     finally:
         with _guard:
-            _held.discard(key)
-            _unlock(database, thread_id)
+            here.discard(thread_id)
+            if not here:
+                del _held[database, place]
+                _unlock(database, place)
 
 
-def _lock(database: Path, thread_id: str) -> bool:
+def _lock(database: Path, place: int) -> bool:
     if fcntl is None:
         return True
     if database not in _files:
         path = database.with_name(f"{database.name}-threads.lock")
         _files[database] = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.lockf(_files[database], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(thread_id))
+        fcntl.lockf(_files[database], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
     except (BlockingIOError, PermissionError):
         return False
     return True
 
 
-def _unlock(database: Path, thread_id: str) -> None:
+def _unlock(database: Path, place: int) -> None:
     if fcntl is not None:
-        fcntl.lockf(_files[database], fcntl.LOCK_UN, 1, _place(thread_id))
+        fcntl.lockf(_files[database], fcntl.LOCK_UN, 1, place)
 
 
 def _place(thread_id: str) -> int:

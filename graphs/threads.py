@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.store.base import Item
 
 from graphs.errors import UsageError
@@ -17,6 +18,8 @@ SETTINGS = ("model", "docs", "tools", "company", "read_only", "max_tool_rounds")
 
 _PAGE = 200
 _QUESTION_SHOWN = 500
+_NOTHING = ""
+"""Stands for the newest checkpoint of a thread that has none yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,10 @@ def enter_thread(
     graph: str,
     question: str | None,
     settings: Mapping[str, Any],
-) -> None:
+) -> str | None:
     """Note that a run begins in a thread, which it may do only in its own user's.
+
+    A thread of nobody's becomes the user's who runs it.
 
     Args:
         memory: The memory file.
@@ -63,26 +68,34 @@ def enter_thread(
         question: The new question; None goes on with the unfinished run.
         settings: What of the run is kept for resuming it.
 
+    Returns:
+        The recorded question where a run goes on of which no step was written; else None.
+
     Raises:
         UsageError: The thread is another user's; or there is nothing to go on with.
     """
     item = memory.store.get(NAMESPACE, thread_id)
-    if item is None:
-        if question is None:
-            raise UsageError(
-                f"there is no thread {thread_id} to resume: `rungs threads` lists yours"
-            )
-        now = time.time()
-        record: dict[str, Any] = {"user_id": user_id, "created": now}
-    else:
-        _check_owner(item, user_id)
-        record = dict(item.value)
-    record |= {"graph": graph, "updated": time.time()}
+    record: dict[str, Any] = dict(item.value) if item else {"created": time.time()}
+    saved = _saved(memory, thread_id)
+    # A thread that the server began, or another saver's, has an owner in its checkpoint alone.
+    owner = record.get("user_id") or (saved and saved.checkpoint["channel_values"].get("owner"))
+    _check_owner(thread_id, owner, user_id)
+    if item is None and saved is None and question is None:
+        raise UsageError(f"there is no thread {thread_id} to resume: `rungs threads` lists yours")
+    unrecorded = _unrecorded(record, saved) if question is None else None
+    record |= {"user_id": owner or user_id, "graph": graph, "updated": time.time()}
     if question is not None:
-        record["question"] = question[:_QUESTION_SHOWN]
+        record |= {"question": question, "follows": _id(saved)}
     kept = {key: settings[key] for key in SETTINGS if settings.get(key) is not None}
     record["settings"] = {**record.get("settings", {}), **kept}
     memory.store.put(NAMESPACE, thread_id, record)
+    return unrecorded
+
+
+def unrecorded_question(memory: Memory, thread_id: str) -> str | None:
+    """Return a thread's newest question where its run was ended before its first checkpoint."""
+    item = memory.store.get(NAMESPACE, thread_id)
+    return _unrecorded(item.value, _saved(memory, thread_id)) if item else None
 
 
 def list_threads(memory: Memory, user_id: str | None = None) -> list[Thread]:
@@ -104,15 +117,14 @@ def get_thread(memory: Memory, thread_id: str, user_id: str | None = None) -> Th
     item = memory.store.get(NAMESPACE, thread_id)
     if item is None:
         raise UsageError(f"there is no thread {thread_id}: `rungs threads` lists yours")
-    _check_owner(item, user_id)
+    _check_owner(thread_id, item.value.get("user_id"), user_id)
     return _thread(memory, item)
 
 
-def _check_owner(item: Item, user_id: str | None) -> None:
-    owner = item.value.get("user_id")
+def _check_owner(thread_id: str, owner: str | None, user_id: str | None) -> None:
     if owner and owner != user_id:
         raise UsageError(
-            f"thread {item.key} belongs to another user: name its user, or begin a new thread"
+            f"thread {thread_id} belongs to another user: name its user, or begin a new thread"
         )
 
 
@@ -122,22 +134,34 @@ def _thread(memory: Memory, item: Item) -> Thread:
         thread_id=item.key,
         user_id=value.get("user_id"),
         graph=value["graph"],
-        question=value.get("question", ""),
-        status=_status(memory, item.key),
+        question=value.get("question", "")[:_QUESTION_SHOWN],
+        status=_status(memory, item),
         created=datetime.fromtimestamp(value["created"], UTC),
         updated=datetime.fromtimestamp(value["updated"], UTC),
         settings=value.get("settings", {}),
     )
 
 
-def _status(memory: Memory, thread_id: str) -> str:
-    """Read how the newest run stands from its newest checkpoint, without reading the transcript."""
-    config = {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
-    saved = memory.saver.get_tuple(config)  # type: ignore[arg-type]
-    if saved is None:
+def _status(memory: Memory, item: Item) -> str:
+    """Tell by its newest checkpoint how a thread's newest run stands, the transcript unread."""
+    saved = _saved(memory, item.key)
+    if saved is None or _unrecorded(item.value, saved) is not None:
         return "unfinished"
     if any(channel == "__interrupt__" for _, channel, _ in saved.pending_writes or ()):
         return "waiting"
     if saved.metadata.get("source") == "input":
         return "unfinished"
     return str(saved.checkpoint["channel_values"].get("status") or "unfinished")
+
+
+def _saved(memory: Memory, thread_id: str) -> CheckpointTuple | None:
+    return memory.saver.get_tuple({"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}})
+
+
+def _unrecorded(record: Mapping[str, Any], saved: CheckpointTuple | None) -> str | None:
+    """Return the question of a run that left no checkpoint: the newest is the one before it."""
+    return record["question"] if record.get("follows") == _id(saved) else None
+
+
+def _id(saved: CheckpointTuple | None) -> str:
+    return saved.checkpoint["id"] if saved else _NOTHING

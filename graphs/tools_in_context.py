@@ -31,7 +31,9 @@ def after_model(
         return "answer"
     if state["remaining_steps"] <= STEPS_TO_END:
         return "out of rounds"
-    return "tool calls" if state["progress"]["open_calls"] else "ask again"
+    if state["progress"]["open_calls"]:
+        return "tool calls"
+    return "ask again" if after_round(state) == "next round" else "out of rounds"
 
 
 @rule

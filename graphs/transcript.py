@@ -5,8 +5,10 @@ a result away from its call, an empty assistant turn, arguments that are no JSON
 the view alone.
 """
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.messages import (
     AIMessage,
@@ -45,9 +47,9 @@ def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[Bas
     known = {message.id for message in state}
     result = list(state)
     for message in added:
-        if message.id is None or (
-            message.id not in known and not isinstance(message, RemoveMessage)
-        ):
+        if message.id is None:
+            message.id = _id_by_place(message, len(result))
+        if message.id not in known and not isinstance(message, RemoveMessage):
             known.add(message.id)
             result.append(message)
         elif message.id == REMOVE_ALL_MESSAGES:
@@ -56,6 +58,17 @@ def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[Bas
             result = _replace(result, message)
             known = {kept.id for kept in result}
     return result
+
+
+def _id_by_place(message: BaseMessage, place: int) -> str:
+    """Name a message that came without an id, the same each time the writes are replayed."""
+    digest = hashlib.sha256(f"{message.type}\n{message.content}".encode(errors="replace"))
+    return f"{place}-{digest.hexdigest()[:24]}"
+
+
+def with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Give each message without an id one of its own; what the caller passed is not changed."""
+    return [m if m.id else m.model_copy(update={"id": str(uuid4())}) for m in messages]
 
 
 def _replace(messages: list[BaseMessage], message: Any) -> list[BaseMessage]:

@@ -200,7 +200,10 @@ def test_a_tool_with_effects_is_never_cached_and_empties_what_was_read_before_it
         """Read the cart."""
         return ",".join(cart) or "empty"
 
-    tools = [contract(add_item), contract(get_cart, effect="read_only", cache_seconds=60)]
+    tools = [
+        contract(add_item, requires_confirmation=False),
+        contract(get_cart, effect="read_only", cache_seconds=60),
+    ]
     names = ["get_cart", "add_item", "add_item", "get_cart"]
     replies = [
         {
@@ -312,7 +315,7 @@ def test_a_tools_own_timeout_takes_the_place_of_the_runs(mode: Mode) -> None:
         time.sleep(5)
         return "late"
 
-    tool = contract(slow, timeout=0.05)
+    tool = contract(slow, timeout=0.05, requires_confirmation=False)
     output = run(mode, compiled(ScriptedModel(replies=[*calls("slow", {}), "ok"]), [tool]), "?")
     assert "0.05 s" in result_for(output["messages"], "c0").text
 

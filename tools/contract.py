@@ -83,6 +83,11 @@ class Contract:
     plan: Plan = field(repr=False)
     source: Source = field(repr=False)
 
+    @property
+    def traces_itself(self) -> bool:
+        """Whether calling it tells LangChain's callbacks."""
+        return self.source.traces_itself
+
     def openai(self) -> dict[str, Any]:
         """Return the tool as chat-completion APIs take it."""
         function = {

@@ -36,6 +36,7 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "cache_seconds": (int,),
     "enabled": (bool,),
 }
+_ADD_ONE = 'add a table such as [read_only.calculator] with use = "tools.calculator:calculator"'
 _TYPES: dict[type, str] = {str: "text", bool: "true or false", int: "a number", float: "a number"}
 
 
@@ -51,7 +52,8 @@ def load_tools(path: Path | str | None = None) -> list[Contract]:
         path: The file; `None` takes the one that `RUNGS_TOOLS` names, or the one shipped.
 
     Raises:
-        ToolsFileError: Anything is wrong with it: one line with file, table and reason.
+        ToolsFileError: Anything is wrong with it, or no tool is left: one line with file, table and
+            reason.
     """
     file = tools_file(path)
     contracts: dict[str, Contract] = {}
@@ -69,18 +71,23 @@ def load_tools(path: Path | str | None = None) -> list[Contract]:
                 raise ToolsFileError(file, f"a second tool named {name!r}", where)
             if table.get("enabled", True):
                 contracts[name] = _contract(file, section, name, table)
+    if not contracts:
+        raise ToolsFileError(file, f"holds no tools: {_ADD_ONE}")
     return list(contracts.values())
 
 
 def as_contracts(tools: Iterable[Any]) -> list[Contract]:
     """Make the contracts of the tools given to a graph, which may be contracts already.
 
+    A tool that is handed over in code runs without a person's yes: who writes the code says so by
+    `contract(tool, requires_confirmation=True)`, and in the tools file it is the default.
+
     Raises:
         ContractError: One of them can't be offered, or two have one name.
     """
     contracts: dict[str, Contract] = {}
     for tool in tools:
-        made = tool if isinstance(tool, Contract) else contract(tool)
+        made = tool if isinstance(tool, Contract) else contract(tool, requires_confirmation=False)
         if made.name in contracts:
             raise ContractError(made.name, "another tool has the same name")
         contracts[made.name] = made
@@ -150,8 +157,10 @@ def _imported(file: Path, where: str, use: str) -> Any:
         if _lies_in(Path(beside), module) and beside not in sys.path:
             sys.path.append(beside)  # last, so that it hides nothing
         found: Any = importlib.import_module(module)
-    except Exception as exc:
-        reason = one_line(f"{type(exc).__name__}: {exc}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # a module that exits must not end us without a word
+        reason = one_line(f"{type(exc).__name__}: {exc}").rstrip(": ")
         raise ToolsFileError(file, f"can't import {module!r}: {reason}", where) from exc
     for part in attribute.split("."):
         if not hasattr(found, part):

@@ -26,6 +26,7 @@ class Source:
         signature: Turns plain JSON arguments into what the annotations say; None leaves them.
         pack: Turns the values of a call into the keyword arguments of `sync` and `asynchronous`.
         code: What the fingerprint covers.
+        traces_itself: Whether calling it tells LangChain's callbacks, as LangChain's tools do.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Source:
     signature: Signature | None = None
     pack: Callable[[dict[str, Any], CallScope], dict[str, Any]] | None = None
     code: tuple[Any, ...] = ()
+    traces_itself: bool = False
 
 
 def read(tool: Any, *, name: str | None = None) -> Source:

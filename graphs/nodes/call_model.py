@@ -15,7 +15,6 @@ from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
 from graphs.node import Node, Scope, Update
-from graphs.owner import check_owner
 from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.transcript import SUPERSEDED, failed_result, model_view, newest_question, unanswered
@@ -58,20 +57,22 @@ def call_model(
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
         question = newest_question(messages).id or ""
-        check_owner(state, scope)
         if not source.is_ready(scope.context):
             yield source.prepare(scope.context)
         progress = progress_of(state, question)
         update: Update = {}
         closed: list[ToolMessage] = []
-        if progress is None:
+        if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
             progress = begin(question, scope.context.cap)
             update = _new_run(state, scope)
             closed = [failed_result(call, SUPERSEDED) for call in unanswered(messages)]
         system = yield from system_prompt.fill(scope)
-        view = [*model_view([*messages, *closed]), *_nudge(messages, names)]
+        recorded = [*messages, *closed]
+        view = model_view(recorded)
+        if progress["empty_replies"]:
+            view.append(_nudge(recorded, names))
         offered = safe if scope.context.read_only else names
-        asked = yield from ask(source, system, view, messages, scope, offered=offered)
+        asked = yield from ask(source, system, view, recorded, scope, offered=offered)
         step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
         said: list[BaseMessage] = [*closed, asked.reply] if asked.reply else [*closed]
@@ -96,13 +97,10 @@ def _new_run(state: State, scope: Scope) -> Update:
     return update
 
 
-def _nudge(messages: Sequence[BaseMessage], names: Sequence[str]) -> list[BaseMessage]:
+def _nudge(messages: Sequence[BaseMessage], names: Sequence[str]) -> HumanMessage:
     """Say, in the view alone, why the model is asked again."""
-    last = messages[-1]
-    if not isinstance(last, AIMessage) or last.tool_calls or last.invalid_tool_calls:
-        return []
-    written = is_written_tool_call(answer_text(last), names)
-    return [HumanMessage(WRITTEN_CALL if written else EMPTY_REPLY)]
+    written = is_written_tool_call(answer_text(messages[-1]), names)
+    return HumanMessage(WRITTEN_CALL if written else EMPTY_REPLY)
 
 
 def _progress(progress: Progress, asked: Asked) -> Progress:

@@ -43,8 +43,9 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
         progress = progress_of(state, question) or begin(question, scope.context.cap)
         system = yield from system_prompt.fill(scope)
         closed = [failed_result(call, OFF) for call in unanswered(messages)]
-        view = model_view([*messages, *closed])
-        asked = yield from ask(source, system, view, messages, scope, offered=())
+        recorded = [*messages, *closed]
+        view = model_view(recorded)
+        asked = yield from ask(source, system, view, recorded, scope, offered=())
         step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=())
         said: list[BaseMessage] = [*closed]
@@ -76,5 +77,5 @@ def _end(asked: Asked, limit: str) -> Ending:
 
 def _limit(rounds: int, cap: int) -> str:
     if rounds >= cap:
-        return f"the limit of {cap} tool rounds was reached"
+        return f"the limit of {cap} tool round{'s' * (cap != 1)} was reached"
     return f"LangGraph's recursion limit had no room for more than {rounds} of {cap} tool rounds"

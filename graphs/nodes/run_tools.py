@@ -1,7 +1,8 @@
 """`run_tools`: runs the checked calls side by side; each gets exactly one result."""
 
-import functools
-from collections.abc import Sequence
+import inspect
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
@@ -13,9 +14,11 @@ from graphs.node import Node, Scope, Update
 from graphs.results_cache import ResultsCache
 from graphs.running import Ended, Job, run_all
 from graphs.state import State
+from graphs.tool_events import tell_started, trace_end, trace_start
+from graphs.tool_results import Shown, good_result, result_of, show
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
-from tools import CallScope, Contract, InjectionError, describe_error, limit, redact, render
+from tools import CallScope, Contract, InjectionError
 
 
 def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
@@ -29,6 +32,8 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
     * a result that comes after its timeout reaches nobody: not the transcript, not the cache, not a
       later call;
     * a result is text, filtered for secrets, and no longer than the limit, before anybody sees it;
+    * a tool that calls `interrupt` pauses the run only where it is the reply's one call: LangGraph
+      runs a node anew on resume, and no other call may run twice for it;
     * only successful results of tools that ask for it are cached, and a tool that changes state
       empties its user's.
 
@@ -41,34 +46,39 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         calls = state.get("calls", [])
+        most = scope.context.tool_result_limit
         cache = ResultsCache(scope.store if caching else None, scope.context.user)
         asked = _asked(state)
         results: dict[str | None, ToolMessage] = {}
-        jobs: list[tuple[ToolCall, Contract, Job]] = []
+        at_work: list[tuple[ToolCall, Contract, Job, Any]] = []
         for call in calls:
             contract = contracts.get(call["name"])
             if contract is None:
-                results[call["id"]] = failed_result(
-                    call, f"tool {call['name']} is no longer available"
-                )
+                gone = f"tool {call['name']} is no longer available"
+                results[call["id"]] = failed_result(call, gone)
                 continue
             cached = yield from cache.get(contract, call)
             if cached is not None:
                 told = {"cached": True, **_changed(call, asked)}
-                results[call["id"]] = _result(call, cached, told)
+                results[call["id"]] = good_result(call, cached, told)
                 continue
             try:
-                jobs.append((call, contract, _job(contract, call, state, scope)))
+                job = _job(contract, call, state, scope)
             except InjectionError as error:
                 results[call["id"]] = failed_result(call, f"{call['name']} failed: {error}")
-        _tell(scope, "started", [call for call, _, _ in jobs])
-        ended = (yield run_all([job for _, _, job in jobs])) if jobs else []
-        for (call, contract, job), end in zip(jobs, ended, strict=True):
+                continue
+            trace = yield from trace_start(scope, contract, call)
+            at_work.append((call, contract, job, trace))
+        tell_started(scope, [call for call, *_ in at_work])
+        jobs = [job for _, _, job, _ in at_work]
+        ended = (yield run_all(jobs)) if jobs else []
+        for (call, contract, job, trace), end in zip(at_work, ended, strict=True):
             if isinstance(end.error, GraphBubbleUp):
-                raise end.error
+                end = _paused(end, alone=len(calls) == 1)  # noqa: PLW2901 - an error in its place
             told = {"seconds": round(end.seconds, 6), **_changed(call, asked)}
-            result = _read(call, end, job, scope.context, told)
+            result = result_of(call, job, end, most, told)
             results[call["id"]] = result
+            yield from trace_end(trace, result)
             yield from cache.put(contract, call, result)
         messages = [results[call["id"]] for call in calls]
         for call, result in zip(calls, messages, strict=True):
@@ -82,14 +92,42 @@ def _job(contract: Contract, call: ToolCall, state: State, scope: Scope) -> Job:
     runtime = scope.runtime
     if runtime.context is not scope.context:
         runtime = runtime.override(context=scope.context)
-    arguments = contract.fill(
-        call["args"], CallScope(runtime, scope.config, state, call["id"] or "")
-    )
+    given = CallScope(runtime, scope.config, state, call["id"] or "")
+    arguments = contract.fill(call["args"], given)
+    most = scope.context.tool_result_limit
     sync, asynchronous = contract.sync, contract.asynchronous
+
+    def body() -> Any:
+        if sync is None:
+            raise TypeError(f"{contract.name} has no function to call")
+        value = sync(**arguments)
+        return _shown_later(value) if inspect.isawaitable(value) else show(value, most)
+
+    async def _shown_later(value: Awaitable[Any]) -> Shown:
+        return show(await value, most)
+
+    async def abody() -> Shown:
+        if asynchronous is None:
+            raise TypeError(f"{contract.name} has no coroutine to await")
+        return show(await asynchronous(**arguments), most)
+
     return Job(
-        sync=functools.partial(sync, **arguments) if sync else None,
-        asynchronous=functools.partial(asynchronous, **arguments) if asynchronous else None,
+        sync=body if sync else None,
+        asynchronous=abody if asynchronous else None,
         timeout=contract.timeout or scope.context.tool_timeout,
+    )
+
+
+def _paused(end: Ended, *, alone: bool) -> Ended:
+    """Let a tool that calls `interrupt` pause the run, where no other call would run again for it.
+
+    Raises:
+        GraphBubbleUp: The pause.
+    """
+    if alone and end.error is not None:
+        raise end.error
+    return replace(
+        end, error=ValueError("it waits for a person, which it may do only as the reply's one call")
     )
 
 
@@ -104,42 +142,3 @@ def _asked(state: State) -> dict[str | None, dict[str, Any]]:
 def _changed(call: ToolCall, asked: dict[str | None, dict[str, Any]]) -> dict[str, Any]:
     """Note the arguments a call ran with where they are not those that the model wrote."""
     return {} if asked.get(call["id"]) == call["args"] else {"arguments": call["args"]}
-
-
-def _read(
-    call: ToolCall, end: Ended, job: Job, context: Context, told: dict[str, Any]
-) -> ToolMessage:
-    """Make a call's one result of how it ended."""
-    name = call["name"]
-    if end.out_of_time:
-        text = (
-            f"{name} gave no result within {job.timeout:g} s and is no longer waited for; "
-            "it may still finish: its outcome is unknown"
-        )
-        return failed_result(call, text, **told)
-    if end.error is not None:
-        text = limit(f"{name} failed: {describe_error(end.error)}", context.tool_result_limit)
-        return failed_result(call, text, **told)
-    if isinstance(end.value, ToolMessage) and end.value.status == "error":
-        text = limit(redact(render(end.value)), context.tool_result_limit)
-        return failed_result(call, text, **told)
-    try:
-        text = limit(redact(render(end.value)), context.tool_result_limit)
-    except Exception as error:  # noqa: BLE001 - a value that can't be shown is the tool's failure, not the run's
-        text = f"{name} returned what can't be shown: {describe_error(error)}"
-        return failed_result(call, text, **told)
-    return _result(call, text, told)
-
-
-def _result(call: ToolCall, text: str, told: dict[str, Any]) -> ToolMessage:
-    return ToolMessage(
-        content=text, tool_call_id=call["id"] or "", name=call["name"], additional_kwargs=told
-    )
-
-
-def _tell(scope: Scope, state: str, calls: Sequence[ToolCall]) -> None:
-    """Tell whoever streams `custom` which tools are at work, and with what."""
-    for call in calls:
-        scope.runtime.stream_writer(
-            {"tool": call["name"], "call_id": call["id"], "arguments": call["args"], "state": state}
-        )

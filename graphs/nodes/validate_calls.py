@@ -84,6 +84,8 @@ def _check(
         return {}, unknown_tool(call["name"] or "", allowed)
     if contract not in allowed:
         return {}, f"not executed: {contract.name} changes state, and this run is read-only"
+    if contract.requires_confirmation:
+        return {}, f"not executed: {contract.name} needs a person's yes, which can't be asked here"
     if call["type"] == "invalid_tool_call":
         return (
             {},

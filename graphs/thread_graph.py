@@ -1,0 +1,207 @@
+"""A compiled graph on a memory file: checked before it runs, one run a thread, each its user's."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from langchain_core.messages import convert_to_messages
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config, merge_configs
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StreamMode
+
+from graphs import models
+from graphs.context import Context, read_context
+from graphs.errors import UsageError
+from graphs.memory import Memory
+from graphs.thread_locks import ThreadInUseError, alone_in
+from graphs.threads import enter_thread
+from graphs.transcript import newest_question, with_ids
+
+MIN_STEPS = 3
+"""A model call, the last call with tools off, and LangGraph's own step to see that it is done."""
+
+_WATCHED = {"messages", "custom"}
+"""Stream modes for which LangGraph keeps a thread of its own waiting."""
+
+_TURNS, _TURN = 20, 0.01
+"""How often, and how many seconds apart, an async caller asks for a thread that is in use."""
+
+
+class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph on a memory file.
+
+    `invoke`, `ainvoke`, `stream`, `astream` and all else are LangGraph's. Beside them it keeps true
+    that
+    * what a caller got wrong (context, model, question, thread id) is said in one line before
+      anything is written;
+    * a thread is run by the user who began it, and by one run at a time;
+    * each step is on disk before the next one begins (`durability="sync"`), unless the caller asks
+      for less: a process that is killed may then repeat a step.
+
+    Attributes:
+        memory: The memory file, with `saver`, `store` and `cache`.
+        model_by_context: Whether the run's `context.model` says which model answers.
+    """
+
+    memory: Memory
+    model_by_context: bool
+
+    @classmethod
+    def on(
+        cls,
+        compiled: CompiledStateGraph[Any, Any, Any, Any],
+        memory: Memory,
+        *,
+        model_by_context: bool,
+    ) -> Self:
+        """Make a compiled graph one that runs on a memory file; all else of it stays."""
+        graph = cls.__new__(cls)
+        graph.__dict__.update(compiled.__dict__)
+        graph.memory, graph.model_by_context = memory, model_by_context
+        return graph
+
+    def copy(self, update: dict[str, Any] | None = None) -> Self:
+        """Copy the graph, as `with_config` does; the copy runs on the same memory file."""
+        return type(self).on(
+            super().copy(update), self.memory, model_by_context=self.model_by_context
+        )
+
+    def stream(
+        self,
+        input: Any,  # noqa: A002 - LangGraph's name
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        stream_mode: StreamMode | Sequence[StreamMode] | None = None,
+        durability: Any = None,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        """Run the graph and yield its steps, as LangGraph's `stream` does.
+
+        Raises:
+            UsageError: The caller's mistake; nothing was written.
+        """
+        run = self._check(input, config, context)
+        with alone_in(run.thread_id, self.memory.path):
+            run = self._enter(run)
+            if not _WATCHED & _modes(stream_mode) and not kwargs.get("subgraphs"):
+                # The steps of a run have one task each: one thread writes all that is written.
+                config = {"max_concurrency": 1, **(config or {})}
+            yield from super().stream(
+                run.input,
+                config,
+                context=run.context,
+                stream_mode=stream_mode,
+                durability=durability or "sync",
+                **kwargs,
+            )
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002 - LangGraph's name
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        stream_mode: StreamMode | Sequence[StreamMode] | None = None,
+        durability: Any = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        """Run the graph and yield its steps, as LangGraph's `astream` does.
+
+        Raises:
+            UsageError: The caller's mistake; nothing was written.
+        """
+        run = await asyncio.to_thread(self._check, input, config, context)
+        async with _alone_in(run.thread_id, self.memory):
+            run = await asyncio.to_thread(self._enter, run)
+            async for part in super().astream(
+                run.input,
+                config,
+                context=run.context,
+                stream_mode=stream_mode,
+                durability=durability or "sync",
+                **kwargs,
+            ):
+                yield part
+
+    def _check(self, given: Any, config: RunnableConfig | None, context: Any) -> "_Run":
+        settings = ensure_config(merge_configs(self.config, config))
+        thread_id = settings.get("configurable", {}).get("thread_id")
+        if thread_id is None or not str(thread_id).strip():
+            raise UsageError(
+                'a thread id is needed: pass config={"configurable": {"thread_id": "..."}}'
+            )
+        if settings["recursion_limit"] < MIN_STEPS:
+            raise UsageError(
+                f"recursion_limit is {settings['recursion_limit']}: "
+                f"a run needs at least {MIN_STEPS} steps"
+            )
+        read = read_context(self.context_schema or Context, context)
+        if self.model_by_context:
+            models.resolve(read.model)
+        checked, question = _read_input(given)
+        return _Run(str(thread_id), checked, question, read, settings.get("metadata", {}))
+
+    def _enter(self, run: "_Run") -> "_Run":
+        """Note that the run begins, and begin anew where nothing of it was written before."""
+        asked = enter_thread(
+            self.memory,
+            run.thread_id,
+            user_id=run.context.user,
+            graph=self.name,
+            question=run.question,
+            settings={**run.context.model_dump(exclude_defaults=True), **run.metadata},
+        )
+        if run.input is None and asked is not None:
+            return replace(run, input=_read_input({"messages": [("user", asked)]})[0])
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    thread_id: str
+    input: Any
+    question: str | None
+    context: Context
+    metadata: Mapping[str, Any]
+
+
+def _modes(stream_mode: StreamMode | Sequence[StreamMode] | None) -> set[str]:
+    return {stream_mode} if isinstance(stream_mode, str) else set(stream_mode or ())
+
+
+def _read_input(given: Any) -> tuple[Any, str | None]:
+    """Return the input with messages that have ids, and its question; None goes on with a run."""
+    if given is None or isinstance(given, Command):
+        return given, None
+    if not isinstance(given, Mapping) or given.get("messages") is None:
+        raise UsageError('no question: pass {"messages": [...]} with a human message')
+    messages = given["messages"]
+    try:
+        found = convert_to_messages(messages if isinstance(messages, list) else [messages])
+    except (ValueError, TypeError, NotImplementedError, KeyError) as error:
+        raise UsageError(f"messages can't be read: {str(error).splitlines()[0]}") from None
+    question = newest_question(found).text
+    return {**given, "messages": with_ids(found)}, question
+
+
+@contextlib.asynccontextmanager
+async def _alone_in(thread_id: str, memory: Memory) -> AsyncIterator[None]:
+    """Hold a thread for one run; a stream that was broken off lets go of it a loop's turn later."""
+    for turn in range(_TURNS):
+        lock = alone_in(thread_id, memory.path)
+        try:
+            lock.__enter__()
+        except ThreadInUseError:
+            if turn == _TURNS - 1:
+                raise
+            await asyncio.sleep(_TURN)
+        else:
+            break
+    try:
+        yield
+    finally:
+        lock.__exit__(None, None, None)

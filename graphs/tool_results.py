@@ -1,0 +1,69 @@
+"""What a tool returned, or how it failed, as the one result that answers its call."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langgraph.types import Command
+
+from graphs.running import Ended, Job
+from graphs.transcript import failed_result
+from tools import describe_error, limit, redact, render
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a tool returned, as text that anybody may see.
+
+    Attributes:
+        text: Filtered for secrets, and no longer than the run's limit.
+        failed: Whether the tool itself says that it failed.
+    """
+
+    text: str
+    failed: bool
+
+
+def show(value: Any, most: int) -> Shown:
+    """Turn a value into at most so many characters of text.
+
+    Raises:
+        TypeError: It is a LangGraph `Command`; a tool returns data, and edges say what is next.
+    """
+    if isinstance(value, Command):
+        raise TypeError("it returned a Command, which a tool of these graphs may not")
+    failed = isinstance(value, ToolMessage) and value.status == "error"
+    return Shown(limit(redact(render(value)), most), failed)
+
+
+def result_of(call: ToolCall, job: Job, end: Ended, most: int, told: dict[str, Any]) -> ToolMessage:
+    """Make a call's one result of how it ended.
+
+    Args:
+        call: The call.
+        job: What ran.
+        end: How it ended, with a `Shown` where it ended well.
+        most: Characters of a result.
+        told: What the record tells beside the text.
+    """
+    name = call["name"]
+    if end.out_of_time:
+        text = (
+            f"{name} gave no result within {job.timeout:g} s and is no longer waited for; "
+            "it may still finish: its outcome is unknown"
+        )
+        return failed_result(call, text, **told)
+    if end.error is not None:
+        text = limit(f"{name} failed: {describe_error(end.error)}", most)
+        return failed_result(call, text, **told)
+    shown: Shown = end.value
+    if shown.failed:
+        return failed_result(call, shown.text, **told)
+    return good_result(call, shown.text, told)
+
+
+def good_result(call: ToolCall, text: str, told: dict[str, Any]) -> ToolMessage:
+    """Answer a call with text."""
+    return ToolMessage(
+        content=text, tool_call_id=call["id"] or "", name=call["name"], additional_kwargs=told
+    )
