@@ -52,6 +52,11 @@ class Context(BaseModel):
         """Rounds that a run may have; a variant with a cap says which."""
         return 1
 
+    @property
+    def max_calls(self) -> int | None:
+        """Tool calls that a run may make, where the variant counts them."""
+        return None
+
 
 class ToolRoundsContext(Context):
     """Settings of a variant that stops after a number of tool rounds."""
@@ -68,6 +73,28 @@ class ToolRoundsContext(Context):
     def cap(self) -> int:
         """The cap on tool rounds."""
         return self.max_tool_rounds
+
+
+class ToolCallsContext(Context):
+    """Settings of a variant that stops after a number of tool calls."""
+
+    max_tool_calls: int = Field(
+        default=10,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Tool calls for one question before the last call, which has no tools.",
+    )
+
+    @property
+    def cap(self) -> int:
+        """The cap on tool calls: no run has more rounds with calls than calls."""
+        return self.max_tool_calls
+
+    @property
+    def max_calls(self) -> int:
+        """The cap on tool calls."""
+        return self.max_tool_calls
 
 
 def read_context(schema: type[Context], value: object) -> Context:

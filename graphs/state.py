@@ -37,7 +37,9 @@ class Progress(TypedDict):
         question: Id of the human message that the run answers; a newer one starts a new run.
         cap: Rounds that the run may have, as it was when it began.
         rounds: Replies with tool calls, and empty replies, so far.
+        calls: Tool calls that the model made so far.
         open_calls: Tool calls of the newest reply.
+        to_approve: Calls of the newest reply that wait for a person's yes.
         empty_replies: Replies in a row that said nothing.
     """
 
@@ -45,7 +47,9 @@ class Progress(TypedDict):
     question: str
     cap: int
     rounds: int
+    calls: int
     open_calls: int
+    to_approve: int
     empty_replies: int
 
 
@@ -118,7 +122,14 @@ class Standing(TypedDict):
 def begin(question: str, cap: int) -> Progress:
     """Start the record of a run that may have so many rounds."""
     return Progress(
-        version=VERSION, question=question, cap=cap, rounds=0, open_calls=0, empty_replies=0
+        version=VERSION,
+        question=question,
+        cap=cap,
+        rounds=0,
+        calls=0,
+        open_calls=0,
+        to_approve=0,
+        empty_replies=0,
     )
 
 

@@ -17,7 +17,7 @@ from graphs.context import Context, read_context
 from graphs.errors import UsageError
 from graphs.memory import Memory
 from graphs.thread_locks import ThreadInUseError, alone_in
-from graphs.threads import enter_thread
+from graphs.threads import enter_thread, is_waiting
 from graphs.transcript import newest_question, with_ids
 
 MIN_STEPS = 3
@@ -155,6 +155,9 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             question=run.question,
             settings={**run.context.model_dump(exclude_defaults=True), **run.metadata},
         )
+        resumes = isinstance(run.input, Command) and run.input.resume is not None
+        if resumes and not is_waiting(self.memory, run.thread_id):
+            raise UsageError(f"nothing in thread {run.thread_id} waits for an answer")
         if run.input is None and asked is not None:
             return replace(run, input=_read_input({"messages": [("user", asked)]})[0])
         return run

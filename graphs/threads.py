@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.store.base import Item
 
 from graphs.errors import UsageError
@@ -147,11 +148,21 @@ def _status(memory: Memory, item: Item) -> str:
     saved = _saved(memory, item.key)
     if saved is None or _unrecorded(item.value, saved) is not None:
         return "unfinished"
-    if any(channel == "__interrupt__" for _, channel, _ in saved.pending_writes or ()):
+    if _is_waiting(saved):
         return "waiting"
     if saved.metadata.get("source") == "input":
         return "unfinished"
     return str(saved.checkpoint["channel_values"].get("status") or "unfinished")
+
+
+def is_waiting(memory: Memory, thread_id: str) -> bool:
+    """Tell whether a thread's run is paused for a person's answer."""
+    saved = _saved(memory, thread_id)
+    return saved is not None and _is_waiting(saved)
+
+
+def _is_waiting(saved: CheckpointTuple) -> bool:
+    return any(channel == INTERRUPT for _, channel, _ in saved.pending_writes or ())
 
 
 def _saved(memory: Memory, thread_id: str) -> CheckpointTuple | None:

@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tools.availability import check_of
 from tools.coercion import Plan, Plans
 from tools.errors import ArgumentsError, ContractError
 from tools.fingerprint import fingerprint
@@ -82,6 +83,11 @@ class Contract:
     validator: Validator = field(repr=False)
     plan: Plan = field(repr=False)
     source: Source = field(repr=False)
+
+    def why_unavailable(self, scope: CallScope) -> str | None:
+        """Return in a sentence why the tool can't run in this run, or None."""
+        check = check_of(self.source.code[0]) if self.source.code else None
+        return check(scope.runtime) if check else None
 
     @property
     def traces_itself(self) -> bool:

@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
 from tools import note_records as records
+from tools.availability import available_unless
 from tools.note_records import NO_USER, NOTES_LIMIT, Note, NotesError, user_label
 from tools.redact import redact
 
@@ -33,6 +34,15 @@ NOTE_LIMIT = 2_000
 _saving = threading.Lock()
 
 
+def _why_off(runtime: Runtime[Any]) -> str | None:
+    try:
+        _owner(runtime)
+    except NotesError as error:
+        return str(error)
+    return None
+
+
+@available_unless(_why_off)
 def save_note(text: str, runtime: Runtime[Any]) -> str:
     """Store a durable fact about this customer, such as a preference, for later conversations.
 

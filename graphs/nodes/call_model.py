@@ -110,7 +110,9 @@ def _progress(progress: Progress, asked: Asked) -> Progress:
     return {
         **progress,
         "rounds": progress["rounds"] + 1,
+        "calls": progress["calls"] + open_calls,
         "open_calls": open_calls,
+        "to_approve": 0,
         "empty_replies": 0 if open_calls else progress["empty_replies"] + 1,
     }
 

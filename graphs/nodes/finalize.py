@@ -9,7 +9,7 @@ from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import refusal_of
-from graphs.state import Ending, State, begin, ending, progress_of
+from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
 from graphs.usage import usage_of
@@ -20,7 +20,9 @@ OFF = "not executed: the tools are off, the limit is reached"
 NO_ANSWER = "I couldn't complete this within the tool calls that I was allowed."
 
 
-def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -> Node:
+def finalize(
+    source: ModelSource, prompt: Template, *, context: type[Context], counted: str = "tool round"
+) -> Node:
     """Make the node that asks for an answer from what was found so far.
 
     It keeps true that
@@ -32,6 +34,7 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
         source: The model.
         prompt: The system prompt, as in `call_model`.
         context: The variant's settings.
+        counted: What the cap counts, in the singular.
     """
     system_prompt = SystemPrompt(prompt)
 
@@ -53,7 +56,7 @@ def finalize(source: ModelSource, prompt: Template, *, context: type[Context]) -
             off = [failed_result(call, OFF) for call in reply_calls(asked.reply)]
             said += [asked.reply, *off]
         cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
-        limit = _limit(progress["rounds"], progress["cap"])
+        limit = _limit(progress, counted)
         return {
             "messages": said,
             "progress": {**progress, "open_calls": 0},
@@ -75,7 +78,9 @@ def _end(asked: Asked, limit: str) -> Ending:
     return ending(NO_ANSWER, "tool_limit", f"{limit}; {said}")
 
 
-def _limit(rounds: int, cap: int) -> str:
-    if rounds >= cap:
-        return f"the limit of {cap} tool round{'s' * (cap != 1)} was reached"
-    return f"LangGraph's recursion limit had no room for more than {rounds} of {cap} tool rounds"
+def _limit(progress: Progress, counted: str) -> str:
+    spent = progress["calls"] if counted == "tool call" else progress["rounds"]
+    cap = progress["cap"]
+    if max(spent, progress["rounds"]) >= cap:
+        return f"the limit of {cap} {counted}{'s' * (cap != 1)} was reached"
+    return f"LangGraph's recursion limit had no room for more than {spent} of {cap} {counted}s"

@@ -16,8 +16,13 @@ from tools import Contract, unknown_tool
 MAX_CALLS = 20
 """Calls of one reply that may run, a fixed limit; the rest are answered with an error."""
 
+TOO_MANY = f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again"
+OVER_LIMIT = "not executed: the limit of tool calls for this question is reached"
 
-def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node:
+
+def validate_calls(
+    tools: Sequence[Contract], *, context: type[Context], approval: bool = False
+) -> Node:
     """Make the node that checks the calls of the newest reply.
 
     It keeps true that
@@ -31,6 +36,7 @@ def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node
     Args:
         tools: The tools that exist.
         context: The variant's settings.
+        approval: Whether an `approve` node follows, which asks for the yes that some tools need.
     """
     contracts = {tool.name: tool for tool in tools}
 
@@ -40,9 +46,12 @@ def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node
         step = state["progress"]["rounds"]
         errors: list[ToolMessage] = []
         calls: list[ToolCall] = []
+        allowed = min(MAX_CALLS, _calls_left(state, scope.context))
         made: list[ToolCall | InvalidToolCall] = [*reply.tool_calls, *reply.invalid_tool_calls]
         for place, call in enumerate(made):
-            arguments, error = _check(call, place, contracts, scope.context)
+            arguments, error = _check(call, contracts, scope.context, approval=approval)
+            if place >= allowed:
+                error = TOO_MANY if allowed == MAX_CALLS else OVER_LIMIT
             named = ToolCall(
                 name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call"
             )
@@ -51,9 +60,20 @@ def validate_calls(tools: Sequence[Contract], *, context: type[Context]) -> Node
             else:
                 errors.append(failed_result(named, error))
                 audit.tool_call(scope, named, errors[-1], step=step)
-        return {"messages": errors, "calls": calls} if errors else {"calls": calls}
+        update: Update = {"messages": errors, "calls": calls} if errors else {"calls": calls}
+        if to_approve := sum(contracts[call["name"]].requires_confirmation for call in calls):
+            update["progress"] = {**state["progress"], "to_approve": to_approve}
+        return update
 
     return Node("validate_calls", body, context)
+
+
+def _calls_left(state: State, context: Context) -> int:
+    """Return how many of the reply's calls the run may still make."""
+    if context.max_calls is None:
+        return MAX_CALLS
+    before = state["progress"]["calls"] - state["progress"]["open_calls"]
+    return max(0, context.max_calls - before)
 
 
 def _newest_reply(state: State) -> AIMessage:
@@ -66,25 +86,21 @@ def _newest_reply(state: State) -> AIMessage:
 
 def _check(
     call: ToolCall | InvalidToolCall,
-    place: int,
     contracts: Mapping[str, Contract],
     context: Context,
+    *,
+    approval: bool,
 ) -> tuple[dict[str, Any], str | None]:
     """Return the arguments a call runs with, or no arguments and why it may not run."""
     allowed = [
         tool for tool in contracts.values() if tool.effect == "read_only" or not context.read_only
     ]
     contract = contracts.get(call["name"] or "")
-    if place >= MAX_CALLS:
-        return (
-            {},
-            f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again",
-        )
     if contract is None:
         return {}, unknown_tool(call["name"] or "", allowed)
     if contract not in allowed:
         return {}, f"not executed: {contract.name} changes state, and this run is read-only"
-    if contract.requires_confirmation:
+    if contract.requires_confirmation and not approval:
         return {}, f"not executed: {contract.name} needs a person's yes, which can't be asked here"
     if call["type"] == "invalid_tool_call":
         return (

@@ -1,0 +1,129 @@
+"""What a person is asked about calls that need a yes, and what an answer means.
+
+Both have the form of LangChain's human in the loop (`HITLRequest`, `HITLResponse`), which Studio,
+Agent Chat UI and Agent Inbox show. Beside it each request carries its call's id, and an answer may.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langchain_core.messages import ToolCall
+
+from tools import Contract, redact_data
+
+Decision = Literal["approve", "edit", "reject", "respond"]
+DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "respond")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One call and what a person decided about it.
+
+    Attributes:
+        call: The call, with the arguments that were approved.
+        decision: What was decided.
+        message: What the person said beside a reject, or instead of the tool.
+    """
+
+    call: ToolCall
+    decision: Decision
+    message: str = ""
+
+
+class AnswerError(ValueError):
+    """An answer that decides nothing; one line that says what is wrong with it."""
+
+
+def request_for(
+    calls: Sequence[ToolCall], contracts: Mapping[str, Contract], problem: str | None = None
+) -> dict[str, Any]:
+    """Ask about calls, in one request for all of them.
+
+    Args:
+        calls: The calls that need a yes.
+        contracts: Their tools.
+        problem: What was wrong with the answer before.
+    """
+    requests = []
+    for call in calls:
+        tool = contracts[call["name"]]
+        effect = "changes state" if tool.effect == "state_changing" else "only reads"
+        requests.append(
+            {
+                "name": call["name"],
+                "args": redact_data(call["args"]),
+                "description": f"{tool.name} {effect}. {tool.description}",
+                "call_id": call["id"],
+            }
+        )
+    names = dict.fromkeys(call["name"] for call in calls)
+    configs = [{"action_name": name, "allowed_decisions": list(DECISIONS)} for name in names]
+    asked: dict[str, Any] = {"action_requests": requests, "review_configs": configs}
+    return {**asked, "problem": problem} if problem else asked
+
+
+def read_answer(
+    answer: Any, calls: Sequence[ToolCall], contracts: Mapping[str, Contract]
+) -> list[Decided]:
+    """Read an answer, all or nothing.
+
+    Decisions belong to the calls in their order, or to the calls whose ids they all carry.
+
+    Args:
+        answer: `{"decisions": [{"type": "approve" | "edit" | "reject" | "respond", ...}]}`.
+        calls: The calls that were asked about.
+        contracts: Their tools, which an edited call is checked against.
+
+    Raises:
+        AnswerError: It decides nothing; no call may run by it.
+    """
+    decisions = answer.get("decisions") if isinstance(answer, Mapping) else None
+    if not isinstance(decisions, list) or not all(isinstance(d, Mapping) for d in decisions):
+        raise AnswerError(
+            'an answer is {"decisions": [{"type": "approve"}, ...]}, one for each call'
+        )
+    if len(decisions) != len(calls):
+        raise AnswerError(
+            f"{len(calls)} decisions are needed, one for each call; got {len(decisions)}"
+        )
+    return [
+        _decide(decision, call, contracts)
+        for decision, call in zip(_in_order(decisions, calls), calls, strict=True)
+    ]
+
+
+def _in_order(
+    decisions: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall]
+) -> list[Mapping[str, Any]]:
+    named = {d.get("call_id", d.get("id")): d for d in decisions}
+    if set(named) == {None}:
+        return list(decisions)
+    if set(named) != {call["id"] for call in calls}:
+        raise AnswerError(
+            "the decisions name other calls than those that wait, or only some of them"
+        )
+    return [named[call["id"]] for call in calls]
+
+
+def _decide(
+    decision: Mapping[str, Any], call: ToolCall, contracts: Mapping[str, Contract]
+) -> Decided:
+    kind, message = decision.get("type"), decision.get("message", "")
+    if kind not in DECISIONS:
+        raise AnswerError(f"a decision's type is one of {', '.join(DECISIONS)}, not {kind!r}")
+    if not isinstance(message, str):
+        raise AnswerError("a decision's message is text")
+    if kind == "respond" and not message.strip():
+        raise AnswerError(f"respond needs a message, the result of {call['name']}")
+    if kind != "edit":
+        return Decided(call, kind, message)
+    edited = decision.get("edited_action")
+    if not isinstance(edited, Mapping) or not isinstance(edited.get("args"), Mapping):
+        raise AnswerError('edit needs "edited_action": {"name": ..., "args": {...}}')
+    if edited.get("name", call["name"]) != call["name"]:
+        raise AnswerError(f"an edit changes the arguments of {call['name']}, not the tool")
+    checked = contracts[call["name"]].check(dict(edited["args"]))
+    if checked.arguments is None:
+        raise AnswerError(f"the edited call can't run: {checked.error}")
+    return Decided({**call, "args": checked.arguments}, kind, message)

@@ -1,0 +1,97 @@
+"""The ledger of calls that change state: each is entered before it runs, and again after.
+
+A run that is resumed after a crash finds in it what became of the step that was cut short. A call
+that ended is answered from the ledger; one whose end is unknown is not run again, whatever the
+model or the graph would like, and its result says so.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langgraph.store.base import BaseStore
+
+from graphs.waiting import Steps, Wait
+from tools.notes import user_label
+
+UNKNOWN = (
+    "not executed again: a crash cut this call short, and whether it took effect is unknown; "
+    "check before you try something like it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the ledger holds of a call.
+
+    Attributes:
+        digest: Of the tool and the arguments it was entered with.
+        ended: Whether its end was recorded too.
+        content: The text of its result.
+        status: Whether it succeeded.
+    """
+
+    digest: str
+    ended: bool
+    content: str = ""
+    status: Literal["success", "error"] = "error"
+
+
+class Ledger:
+    """The ledger of one thread, in the graph's store; without a store or a thread it is off.
+
+    Args:
+        store: Where it is kept.
+        thread_id: The thread; None where nothing can be resumed.
+    """
+
+    def __init__(self, store: BaseStore | None, thread_id: str | None) -> None:
+        self._store = store if thread_id and thread_id.strip() else None
+        self._namespace = ("ledger", user_label(thread_id or "none"))
+
+    def look_up(self, call: ToolCall) -> Steps[Entry | None]:
+        """Return what is entered for a call, or None."""
+        store, where, key = self._store, self._namespace, call["id"] or ""
+        if store is None:
+            return None
+        item = yield Wait(lambda: store.get(where, key), lambda: store.aget(where, key))
+        return Entry(**item.value) if item else None
+
+    def enter(self, call: ToolCall) -> Steps[None]:
+        """Enter a call before it runs."""
+        yield from self._put(call, Entry(digest_of(call), ended=False))
+
+    def close(self, call: ToolCall, result: ToolMessage) -> Steps[None]:
+        """Enter how a call ended."""
+        entry = Entry(digest_of(call), ended=True, content=result.text, status=result.status)
+        yield from self._put(call, entry)
+
+    def strike(self, call: ToolCall) -> Steps[None]:
+        """Take a call out that paused before it did anything, and will run anew."""
+        store, where, key = self._store, self._namespace, call["id"] or ""
+        if store is not None:
+            yield Wait(lambda: store.delete(where, key), lambda: store.adelete(where, key))
+
+    def _put(self, call: ToolCall, entry: Entry) -> Steps[None]:
+        store, where, key = self._store, self._namespace, call["id"] or ""
+        if store is None:
+            return
+        value = {
+            "digest": entry.digest,
+            "ended": entry.ended,
+            "content": entry.content,
+            "status": entry.status,
+        }
+        yield Wait(
+            lambda: store.put(where, key, value, index=False),
+            lambda: store.aput(where, key, value, index=False),
+        )
+
+
+def digest_of(call: ToolCall) -> str:
+    """Return what tells a call from another one of the same id."""
+    canonical: Any = [call["name"], call["args"]]
+    text = json.dumps(canonical, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,98 @@
+"""`approve`: pauses for the calls that need a person's yes."""
+
+from collections.abc import Sequence
+
+from langchain_core.messages import ToolCall, ToolMessage
+from langgraph.types import interrupt
+
+from graphs import audit
+from graphs.approvals import AnswerError, Decided, read_answer, request_for
+from graphs.context import Context
+from graphs.node import Node, Scope, Update
+from graphs.state import State
+from graphs.tool_results import good_result
+from graphs.transcript import failed_result
+from graphs.waiting import Steps
+from tools import Contract
+
+REJECTED = "not executed, it was not approved"
+NOWHERE_TO_WAIT = "nobody could be asked, because this run has no memory in which to wait"
+
+
+def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
+    """Make the node that asks a person about the calls that need a yes.
+
+    It keeps true that
+    * one pause asks about all calls of a reply that need it, and none of the reply's calls has run;
+    * an approval belongs to one call: its id, its tool, and the arguments shown or edited;
+    * an edited call is checked like any other; a wrong answer decides nothing, leaves the pause
+      open, and the next request says what was wrong with it;
+    * a rejected call gets a result that says so, and its approved siblings run once.
+
+    Args:
+        tools: The tools that exist.
+        context: The variant's settings.
+    """
+    contracts = {tool.name: tool for tool in tools}
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        yield from ()
+        calls = state.get("calls", [])
+        waiting = [call for call in calls if _needs_yes(call, contracts)]
+        if not waiting:
+            return {}
+        decided = {
+            decision.call["id"]: decision
+            for decision in (
+                _ask(waiting, contracts) if _can_wait(scope) else map(_turned_away, waiting)
+            )
+        }
+        answers: list[ToolMessage] = []
+        going: list[ToolCall] = []
+        for call in calls:
+            decision = decided.get(call["id"], Decided(call, "approve"))
+            answer = _answer(decision)
+            if answer is None:
+                going.append(decision.call)
+            else:
+                answers.append(answer)
+                audit.tool_call(scope, call, answer, step=state["progress"]["rounds"])
+        return {"messages": answers, "calls": going}
+
+    return Node("approve", body, context)
+
+
+def _needs_yes(call: ToolCall, contracts: dict[str, Contract]) -> bool:
+    """Tell whether a call waits; one whose tool is gone does not, it is answered where it runs."""
+    contract = contracts.get(call["name"])
+    return contract is not None and contract.requires_confirmation
+
+
+def _can_wait(scope: Scope) -> bool:
+    info = scope.runtime.execution_info
+    return info is not None and info.thread_id is not None
+
+
+def _ask(waiting: list[ToolCall], contracts: dict[str, Contract]) -> list[Decided]:
+    """Ask until an answer decides; a node that starts anew reads the earlier ones again."""
+    problem = None
+    while True:
+        answer = interrupt(request_for(waiting, contracts, problem))
+        try:
+            return read_answer(answer, waiting, contracts)
+        except AnswerError as error:
+            problem = str(error)
+
+
+def _turned_away(call: ToolCall) -> Decided:
+    return Decided(call, "reject", NOWHERE_TO_WAIT)
+
+
+def _answer(decided: Decided) -> ToolMessage | None:
+    """Return the result of a call that will not run, or None for one that will."""
+    if decided.decision == "reject":
+        said = f"{REJECTED}: {decided.message}" if decided.message else REJECTED
+        return failed_result(decided.call, said)
+    if decided.decision == "respond":
+        return good_result(decided.call, decided.message, {"answered_by": "a person"})
+    return None

@@ -1,0 +1,175 @@
+"""What is done for each call of a round before and after its tool runs."""
+
+import inspect
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langgraph.errors import GraphBubbleUp
+
+from graphs.context import Context
+from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
+from graphs.node import Scope
+from graphs.results_cache import ResultsCache
+from graphs.running import Ended, Job
+from graphs.state import State
+from graphs.tool_events import trace_end, trace_start
+from graphs.tool_results import Shown, good_result, result_of, show
+from graphs.transcript import failed_result
+from graphs.waiting import Steps
+from tools import CallScope, Contract, InjectionError
+
+
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """A call whose tool is to run.
+
+    Attributes:
+        call: The call.
+        contract: Its tool.
+        job: What runs.
+        trace: What callback handlers were told, to be told the end.
+    """
+
+    call: ToolCall
+    contract: Contract
+    job: Job
+    trace: Any
+
+
+class ToolRound:
+    """The calls of one reply: cache and ledger are asked before a tool runs, and told after.
+
+    Args:
+        contracts: The tools that exist.
+        state: The state of the run.
+        scope: The run.
+        caching: Whether one of the tools has its results kept.
+    """
+
+    def __init__(
+        self, contracts: Mapping[str, Contract], state: State, scope: Scope, *, caching: bool
+    ) -> None:
+        self._contracts, self._state, self._scope = contracts, state, scope
+        self._asked = _asked(state)
+        self._cache = ResultsCache(scope.store if caching else None, scope.context.user)
+        self._ledger = Ledger(scope.store, scope.thread_id)
+
+    def prepare(self, call: ToolCall) -> Steps[ToolMessage | AtWork]:
+        """Return a call's result where its tool need not run, else the tool ready to run."""
+        contract = self._contracts.get(call["name"])
+        if contract is None:
+            return failed_result(call, f"tool {call['name']} is no longer available")
+        scope = _call_scope(call, self._state, self._scope)
+        if why := contract.why_unavailable(scope):
+            return failed_result(call, f"{call['name']} failed: {why}")
+        if contract.cache_seconds:
+            cached = yield from self._cache.get(contract, call)
+            if cached is not None:
+                return good_result(call, cached, {"cached": True, **self._changed(call)})
+        if _changes(contract):
+            entry = yield from self._ledger.look_up(call)
+            if entry is not None:
+                return _recorded(call, entry)
+        try:
+            job = _job(contract, call, scope, self._scope.context)
+        except InjectionError as error:
+            return failed_result(call, f"{call['name']} failed: {error}")
+        if _changes(contract):
+            yield from self._ledger.enter(call)
+        trace = yield from trace_start(self._scope, contract, call)
+        return AtWork(call, contract, job, trace)
+
+    def finish(self, work: AtWork, end: Ended, *, alone: bool) -> Steps[ToolMessage]:
+        """Return a call's result, and tell ledger, cache and callbacks of it.
+
+        Raises:
+            GraphBubbleUp: The tool pauses the run, which it may do where its call is alone.
+        """
+        call, contract = work.call, work.contract
+        if isinstance(end.error, GraphBubbleUp):
+            if _changes(contract):
+                yield from self._ledger.strike(call)
+            end = _paused(end, alone=alone)
+        told = {"seconds": round(end.seconds, 6), **self._changed(call)}
+        result = result_of(call, work.job, end, self._scope.context.tool_result_limit, told)
+        if _changes(contract):
+            yield from self._ledger.close(call, result)
+        yield from self._cache.put(contract, call, result)
+        yield from trace_end(work.trace, result)
+        return result
+
+    def _changed(self, call: ToolCall) -> dict[str, Any]:
+        """Note the arguments a call ran with where they are not those that the model wrote."""
+        return {} if self._asked.get(call["id"]) == call["args"] else {"arguments": call["args"]}
+
+
+def _changes(contract: Contract) -> bool:
+    return contract.effect == "state_changing"
+
+
+def _call_scope(call: ToolCall, state: State, scope: Scope) -> CallScope:
+    runtime = scope.runtime
+    if runtime.context is not scope.context:
+        runtime = runtime.override(context=scope.context)
+    return CallScope(runtime, scope.config, state, call["id"] or "")
+
+
+def _job(contract: Contract, call: ToolCall, given: CallScope, context: Context) -> Job:
+    arguments = contract.fill(call["args"], given)
+    most = context.tool_result_limit
+    sync, asynchronous = contract.sync, contract.asynchronous
+
+    def body() -> Any:
+        if sync is None:
+            raise TypeError(f"{contract.name} has no function to call")
+        value = sync(**arguments)
+        return _shown_later(value) if inspect.isawaitable(value) else show(value, most)
+
+    async def _shown_later(value: Awaitable[Any]) -> Shown:
+        return show(await value, most)
+
+    async def abody() -> Shown:
+        if asynchronous is None:
+            raise TypeError(f"{contract.name} has no coroutine to await")
+        return show(await asynchronous(**arguments), most)
+
+    return Job(
+        sync=body if sync else None,
+        asynchronous=abody if asynchronous else None,
+        timeout=contract.timeout or context.tool_timeout,
+    )
+
+
+def _recorded(call: ToolCall, entry: Entry) -> ToolMessage:
+    """Answer a call from the ledger: it ran before, or may have."""
+    told = {"seconds": 0.0, "from_ledger": True}
+    if not entry.ended:
+        return failed_result(call, UNKNOWN, **told)
+    if entry.digest != digest_of(call):
+        return failed_result(call, "not executed: its id belongs to another call", **told)
+    if entry.status == "error":
+        return failed_result(call, entry.content, **told)
+    return good_result(call, entry.content, told)
+
+
+def _paused(end: Ended, *, alone: bool) -> Ended:
+    """Let a tool that calls `interrupt` pause the run, where no other call would run again for it.
+
+    Raises:
+        GraphBubbleUp: The pause.
+    """
+    if alone and end.error is not None:
+        raise end.error
+    return replace(
+        end, error=ValueError("it waits for a person, which it may do only as the reply's one call")
+    )
+
+
+def _asked(state: State) -> dict[str | None, dict[str, Any]]:
+    """Map the ids of the newest reply's calls to the arguments as the model wrote them."""
+    for message in reversed(state["messages"]):
+        if isinstance(message, AIMessage):
+            return {call["id"]: call["args"] for call in message.tool_calls}
+    return {}
