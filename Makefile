@@ -17,7 +17,8 @@ Q := How do I get a refund, and how much is 18% of a $$250 order?
 else
 override Q := $(value Q)
 endif
-ifneq ($(origin DOCS),undefined)
+# A DOCS that happens to be exported in the shell is somebody else's: only `make run DOCS=...` counts.
+ifeq ($(origin DOCS),command line)
 override DOCS := $(value DOCS)
 docs_option := --docs "$$DOCS"
 export DOCS
@@ -39,6 +40,10 @@ test: $(DEV_READY) ## run the tests, offline
 .PHONY: test-server
 test-server: $(DEV_READY) ## run the tests that start LangGraph's server
 	@$(BIN)/python -m pytest -m server
+
+.PHONY: test-crash
+test-crash: $(DEV_READY) ## run the test that kills processes some hundred times
+	@$(BIN)/python -m pytest -m crash
 
 .PHONY: check
 check: lint types drawings-check test ## everything CI checks: ruff, mypy, drawings, tests
@@ -75,6 +80,12 @@ studio: $(DEV_READY) ## serve the graphs to LangGraph Studio: make studio PORT=2
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
 	@for name in imports agent_cpu agent_http database_size http_client docs_index; do \
 	  $(BIN)/python -m benchmarks.$$name || exit 1; done
+
+.PHONY: clean
+clean: ## remove what setting up and testing made; answers and notes in rungs.sqlite stay
+	@if [ -f $(VENV)/pyvenv.cfg ]; then rm -rf $(VENV); fi
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .langgraph_api build dist
+	@find graphs tools prompts tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Setting up. A file of its own for each purpose, so that `make run` need not wait for the developers' tools.
 $(RUN_READY): pyproject.toml constraints.txt $(BIN)/python

@@ -41,6 +41,7 @@ class Progress(TypedDict):
         open_calls: Tool calls of the newest reply.
         to_approve: Calls of the newest reply that wait for a person's yes.
         empty_replies: Replies in a row that said nothing.
+        stuck: Whether the same call came again and again, without a new result.
     """
 
     version: int
@@ -51,6 +52,7 @@ class Progress(TypedDict):
     open_calls: int
     to_approve: int
     empty_replies: int
+    stuck: bool
 
 
 class Usage(TypedDict):
@@ -130,6 +132,7 @@ def begin(question: str, cap: int) -> Progress:
         open_calls=0,
         to_approve=0,
         empty_replies=0,
+        stuck=False,
     )
 
 

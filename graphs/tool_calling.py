@@ -1,4 +1,11 @@
-"""Tool calling with a yes where one is needed, each effect once (seed "AI Tool Calling")."""
+"""Tool calling with a yes where one is needed, each effect once (seed "AI Tool Calling").
+
+A call that changes state waits for a person, who may approve, edit, reject or answer in its place,
+now or in another process days later. It is entered in a ledger before it runs and after, so that no
+crash, resume or double click lets it take effect twice. A run ends at the first reply without a
+tool call, after ten tool calls with one last call without tools, or when the same call keeps giving
+the same result.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -64,10 +71,10 @@ def after_approval_of(state: Standing) -> Literal["valid calls", "next call", "o
 
 
 def after_round(state: Standing) -> Literal["next call", "out of calls"]:
-    """Stop after the given number of tool calls, or where LangGraph leaves no room for one."""
+    """Stop after the given number of tool calls, when stuck, or where LangGraph has no room."""
     progress = state["progress"]
     spent = max(progress["calls"], progress["rounds"]) >= progress["cap"]
-    over = spent or state["remaining_steps"] <= STEPS_TO_END + 1
+    over = spent or progress["stuck"] or state["remaining_steps"] <= STEPS_TO_END + 1
     return "out of calls" if over else "next call"
 
 
@@ -95,7 +102,10 @@ def build(
     )
 
     builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
-    builder.add_node("validate_calls", validate_calls(contracts, context=Context, approval=True))
+    builder.add_node(
+        "validate_calls",
+        validate_calls(contracts, context=Context, approval=True, stop_repeats=True),
+    )
     builder.add_node("approve", approve(contracts, context=Context))
     builder.add_node("run_tools", run_tools(contracts, context=Context))
     builder.add_node("finalize", finalize(source, prompt, context=Context, counted="tool call"))

@@ -1,4 +1,10 @@
-"""One model ringed by tools, until it needs no more (seed "Augmented LLM", Tools in context)."""
+"""One model ringed by tools, until it needs no more (seed "Augmented LLM", Tools in context).
+
+The model is shown its tools, calls those it needs, and answers in plain language when it needs no
+more. Every call is checked against its tool's schema before anything runs; a bad call, a failure
+and a timeout are results that the model can mend. After five rounds one last call without tools
+gives the answer, flagged as having hit the limit.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Literal

@@ -2,9 +2,12 @@
 
 import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from graphs.cli.question import read_question
+from graphs.errors import UsageError
 from tests.cli import home, rungs, scripted
 
 __all__ = ["home"]
@@ -72,6 +75,7 @@ def test_a_docs_folder_without_permission_is_refused(home: Path) -> None:
         (TOOLS + 'timeout = "soon"\n', "timeout"),
         ("[read_write.calculator]\nuse = 'tools.calculator:calculator'\n", "read_write"),
         ('[mcp.github]\ncommand = "x"\n', "mcp.github"),
+        ("# nothing yet\n", "holds no tools"),
     ],
 )
 def test_a_tools_file_that_is_wrong_is_refused(home: Path, text: str, told: str) -> None:
@@ -86,6 +90,7 @@ def test_a_tools_file_that_is_missing_is_refused(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "none.toml" in refused("ask", "q", "--tools", str(home / "none.toml"))
+    assert "no tools file is named" in refused("ask", "q", "--tools", " ")
     monkeypatch.setenv("RUNGS_TOOLS", str(home / "none.toml"))
     assert "none.toml" in refused("ask", "q")
 
@@ -106,13 +111,13 @@ BROKEN = {
 
 @pytest.mark.parametrize("rounds", ["0", "-1", "1001"])
 def test_a_context_value_out_of_range_is_refused(rounds: str) -> None:
-    assert "max_tool_rounds" in refused("ask", "q", "--max-tool-rounds", rounds)
+    assert refused("ask", "q", "--max-tool-rounds", rounds).startswith("rungs: --max-tool-rounds: ")
 
 
 def test_a_context_value_of_a_wrong_type_is_refused() -> None:
     assert "max-tool-rounds" in refused("ask", "q", "--max-tool-rounds", "five")
-    assert "company" in refused("ask", "q", "--company", "")
-    assert "user_id" in refused("ask", "q", "--user", "u" * 257)
+    assert "--company" in refused("ask", "q", "--company", "")
+    assert "--user" in refused("ask", "q", "--user", "u" * 257)
 
 
 def test_a_database_that_is_garbage_or_truncated_is_refused_and_left_as_it_is(home: Path) -> None:
@@ -132,7 +137,31 @@ def test_a_database_that_is_a_folder_or_lies_nowhere_is_refused(home: Path) -> N
     assert "empty" in refused("ask", "q", "--db", " ")
 
 
-@pytest.mark.parametrize("model", ["gpt-5", "nobody:at-all", "openai:", ":", "scripted:none.json"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgres://u:hunter2@h/x",
+        "postgresql+psycopg://u:hunter2@h/x",
+        "file:hunter2.sqlite?mode=ro",
+        "sqlite:///hunter2.sqlite",
+    ],
+)
+@pytest.mark.parametrize("command", [["ask", "q"], ["threads"], ["resume", "t"], ["audit", "t"]])
+def test_a_database_url_is_refused_without_telling_its_password(
+    url: str, command: list[str]
+) -> None:
+    line = refused(*command, "--db", url)
+    assert line == "rungs: a database URL is not supported yet: name a SQLite file"
+
+
+def test_a_closed_stdin_is_refused() -> None:
+    with pytest.raises(UsageError, match="stdin is closed"), patch("sys.stdin", None):
+        read_question("-")
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-5", "nobody:at-all", "openai:", ":", "scripted:none.json", "", " "]
+)
 def test_a_model_that_is_unknown_is_refused(model: str) -> None:
     assert refused("ask", "q", "--model", model)
 

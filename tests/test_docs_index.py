@@ -106,12 +106,35 @@ def test_symlink_loops_end_and_no_document_is_there_twice(docs: Path, index: Doc
     assert found(index, "zither") == ["sub/z.md"]
 
 
-def test_a_symlink_to_elsewhere_is_followed(docs: Path, index: DocsIndex, tmp_path: Path) -> None:
+def test_a_symlink_out_of_the_folder_is_named_and_not_followed(
+    docs: Path, index: DocsIndex, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     write(tmp_path / "other" / "z.md", "zither")
+    write(tmp_path / "docs-beside" / "z.md", "zither")
     write(tmp_path / "single.txt", "zither")
+    write(tmp_path / "program", "zither")
     (docs / "linked").symlink_to(tmp_path / "other", target_is_directory=True)
+    (docs / "beside").symlink_to(tmp_path / "docs-beside", target_is_directory=True)
+    (docs / "above").symlink_to("..", target_is_directory=True)
     (docs / "one.txt").symlink_to(tmp_path / "single.txt")
-    assert sorted(found(index, "zither")) == ["linked/z.md", "one.txt"]
+    (docs / "hop.txt").symlink_to(docs / "one.txt")
+    (docs / "program").symlink_to(tmp_path / "program")
+    with caplog.at_level(logging.WARNING, "rungs.docs"):
+        assert found(index, "zither") == []
+    outside = "a link that leads out of the folder"
+    names = ("linked", "beside", "above", "one.txt", "hop.txt")
+    assert index.skipped() == dict.fromkeys(names, outside)
+    assert {name for name in names if name in caplog.text} == set(names)
+
+
+def test_a_symlink_within_the_folder_is_followed_and_so_is_one_to_the_folder(
+    docs: Path, tmp_path: Path
+) -> None:
+    write(docs / ".hidden" / "z.md", "zither")
+    (docs / "shown.md").symlink_to(docs / ".hidden" / "z.md")
+    (tmp_path / "alias").symlink_to(docs, target_is_directory=True)
+    with DocsIndex(tmp_path / "alias") as index:
+        assert found(index, "zither") == ["shown.md"]
 
 
 @pytest.mark.parametrize(
@@ -494,6 +517,20 @@ def test_a_folder_without_readable_text_is_refused(tmp_path: Path) -> None:
         index.search("x")
 
 
+def test_a_folder_of_which_all_was_skipped_gives_the_real_reason(tmp_path: Path) -> None:
+    write(tmp_path / "secret.md", "x")
+    write(tmp_path / "links" / "a.txt", "x")
+    (tmp_path / "links" / "a.txt").unlink()
+    (tmp_path / "links" / "a.md").symlink_to(tmp_path / "secret.md")
+    for number in range(4):
+        write(tmp_path / "binary" / f"{number}.md", b"\0\0")
+    with pytest.raises(DocsFolderError, match=r"read, but a\.md \(a link that leads out of the f"):
+        DocsIndex(tmp_path / "links")
+    said = r"read, but 0\.md \(not a text file\), .*, 2\.md \(not a text file\), 1 more: put"
+    with DocsIndex(tmp_path / "binary") as index, pytest.raises(DocsFolderError, match=said):
+        index.refresh()
+
+
 def test_a_folder_that_goes_away_is_told_and_may_come_back(docs: Path, index: DocsIndex) -> None:
     index.refresh()
     docs.rename(docs.with_name("away"))
@@ -524,7 +561,7 @@ def test_what_may_not_be_read_is_left_out_and_named(
     monkeypatch.setattr(builtins, "open", refusing_open)
     with caplog.at_level(logging.WARNING, "rungs.docs"):
         assert found(index, "zither") == []
-    assert index.skipped() == {"closed.md": "Permission denied"}
+    assert index.skipped() == dict.fromkeys(("closed.md", "locked"), "Permission denied")
     assert sorted(record.getMessage().split(": ")[1] for record in caplog.records) == [
         "closed.md (Permission denied)",
         "locked (Permission denied)",

@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 
 from graphs.models import ModelError, OfflineModel, ScriptedModel, resolve
+from graphs.models.catalog import TIMEOUT
 from graphs.models.openai import RungsChatOpenAI
 
+MORE = ("OPENAI_ORG_ID", "RUNGS_MODEL_TIMEOUT")
 SETTINGS = ("RUNGS_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*SETTINGS, "RUNGS_OPENAI_SENDS", "ANTHROPIC_API_KEY"):
+    for name in (*SETTINGS, "RUNGS_OPENAI_SENDS", "ANTHROPIC_API_KEY", *MORE):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -64,8 +66,15 @@ def test_a_compatible_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> No
         ("gpt-4o", "openai:<name>"),
         ("openai:", "unknown model"),
         (":m", "unknown model"),
-        ("", "unknown model"),
-        ("nobody:m", "nobody:m"),
+        ("", "no model is named"),
+        (" ", "no model is named"),
+        ("nobody:m", "unknown provider 'nobody': write 'offline'"),
+        ("openi:gpt-5", "unknown provider 'openi': did you mean 'openai'?"),
+        ("OpenAI:gpt-5", "unknown provider 'OpenAI': did you mean 'openai'?"),
+        ("OFFLINE", "unknown model 'OFFLINE': did you mean 'offline'?"),
+        ("offline:", "unknown model 'offline:': did you mean 'offline'?"),
+        ("bedrock:m", "pip install langchain-aws"),
+        ("google-genai:m", "pip install langchain-google-genai"),
         ("scripted:/nowhere/x.json", "/nowhere/x.json"),
         ("mistralai:m", "mistralai"),
     ],
@@ -75,6 +84,51 @@ def test_a_model_that_can_not_be_had_is_one_line_that_names_it(spec: str, said: 
         resolve(spec)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 150
+
+
+ODD = ["sk-\u00e9", "sk-a\nb", "sk a", "sk-\x7f", "sk-\u200b"]
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "OPENAI_ORG_ID"])
+@pytest.mark.parametrize("value", ODD)
+def test_a_key_that_no_header_can_hold_is_refused_and_never_quoted(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ModelError, match=name) as error:
+        resolve("openai:m")
+    assert value not in str(error.value)
+
+
+def test_white_space_around_a_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", " sk-x\r\n")
+    model = resolve("openai:m")
+    assert isinstance(model, RungsChatOpenAI)
+    assert model.root_client.api_key == model.root_async_client.api_key == "sk-x"
+    monkeypatch.setenv("OPENAI_API_KEY", " \n")
+    with pytest.raises(ModelError, match="needs OPENAI_API_KEY"):
+        resolve("openai:m")
+
+
+def test_a_server_is_waited_for_as_long_as_the_setting_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    for text, seconds in (("", TIMEOUT), (" 7.5 ", 7.5)):
+        monkeypatch.setenv("RUNGS_MODEL_TIMEOUT", text)
+        model = resolve("openai:m")
+        assert isinstance(model, RungsChatOpenAI)
+        assert model.root_client.timeout == model.root_async_client.timeout == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf", "1e9"])
+def test_a_time_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    monkeypatch.setenv("RUNGS_MODEL_TIMEOUT", text)
+    with pytest.raises(ModelError, match="RUNGS_MODEL_TIMEOUT"):
+        resolve("openai:m")
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://x/v1", "http://"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import email.utils
+import socket
+import traceback
 from typing import Any
 
 import openai
@@ -105,9 +107,63 @@ async def test_a_server_that_is_not_there_is_transient_and_told() -> None:
     with pytest.raises(openai.APIConnectionError) as error:
         absent.invoke("q")
     assert is_transient(error.value)
-    assert "Connection" in describe(error.value)
+    address = url.removesuffix("/v1")
+    assert describe(error.value) == (
+        f"Connection to the model server at {address} failed (Connection refused); "
+        "start it, or set OPENAI_BASE_URL to where it is"
+    )
     with pytest.raises(openai.APIConnectionError):
         await absent.ainvoke("q")
+
+
+async def test_a_server_that_hangs_is_given_up_and_named_with_the_setting() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        hung = RungsChatOpenAI(
+            model="m", base_url=address.replace("//", "//u:pw@"), api_key="sk-x", timeout=0.2
+        )
+        errors: list[BaseException] = []
+        for ask in (hung.invoke, lambda text: list(hung.stream(text))):
+            with pytest.raises(openai.APITimeoutError) as error:
+                ask("q")
+            errors.append(error.value)
+        with pytest.raises(openai.APITimeoutError) as error:
+            await hung.ainvoke("q")
+        errors.append(error.value)
+    for raised in errors:
+        assert is_transient(raised)
+        assert describe(raised) == (
+            f"the model server at {address} gave no answer within 0.2 s; "
+            "try again later, or allow more with RUNGS_MODEL_TIMEOUT"
+        )
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "check OPENAI_API_KEY"),
+        (403, "OPENAI_API_KEY may use"),
+        (404, "--model or RUNGS_MODEL"),
+    ],
+)
+def test_an_answer_that_the_user_can_mend_says_how(status: int, advice: str) -> None:
+    long = "no " * MAX_LINE
+    reply = Reply({"error": {"message": long}}, status=status)
+    with serving([reply]) as server, pytest.raises(openai.APIStatusError) as error:
+        model(server).invoke("q")
+    said = describe(error.value)
+    assert said.startswith(f"the model server answered {status}: no no")
+    assert advice in said.rpartition("; ")[2]
+    assert len(said) <= MAX_LINE
+
+
+def test_a_key_that_no_header_can_hold_is_in_no_error() -> None:
+    key: Any = "sk-odd\nkey"
+    with serving([]) as server, pytest.raises(openai.APIConnectionError) as error:
+        RungsChatOpenAI(model="m", base_url=server.base_url, api_key=key).invoke("q")
+    assert "check OPENAI_API_KEY" in describe(error.value)
+    assert "sk-odd" not in describe(error.value)
+    assert "sk-odd" not in "".join(traceback.format_exception(error.value))
 
 
 class Response:

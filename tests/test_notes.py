@@ -86,7 +86,7 @@ def test_without_a_user_id_notes_are_off_and_nothing_is_written(
     store: BaseStore, context: Any
 ) -> None:
     """Case USR-03."""
-    with pytest.raises(NotesError, match=r"^no user id .*notes are off$"):
+    with pytest.raises(NotesError, match=r"^no user id .*notes are off: .*--user"):
         save_note("likes tea", Runtime(context=context, store=store))
     assert store.list_namespaces() == []
 

@@ -170,18 +170,28 @@ WORDS = [
 
 
 @pytest.mark.parametrize("words", WORDS)
-@pytest.mark.parametrize("in_environment", [False, True])
-def test_make_run_passes_the_user_s_words_on_as_they_are(
-    venv: str, words: str, in_environment: bool
-) -> None:
-    given = {"Q": words, "DOCS": f"~/my {words}"}
-    arguments = [] if in_environment else [f"{name}={value}" for name, value in given.items()]
-    said = make("run", f"VENV={venv}", *arguments, env=given if in_environment else None)
+def test_make_run_passes_the_user_s_words_on_as_they_are(venv: str, words: str) -> None:
+    said = make("run", f"VENV={venv}", f"Q={words}", f"DOCS=~/my {words}")
     assert said.returncode == 0, said.stderr
     assert json.loads(said.stdout) == [
         *("-m", "graphs.cli", "ask", "--docs", f"~/my {words}", "--", words)
     ]
     assert not (ROOT / "pwned").exists()
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_docs_of_the_shell_is_somebody_else_s_and_not_taken(venv: str, words: str) -> None:
+    said = make("run", f"VENV={venv}", env={"Q": words, "DOCS": f"~/my {words}"})
+    assert said.returncode == 0, said.stderr
+    assert json.loads(said.stdout) == ["-m", "graphs.cli", "ask", "--", words]
+    assert not (ROOT / "pwned").exists()
+
+
+def test_make_clean_removes_an_environment_and_nothing_that_is_none(tmp_path: Path) -> None:
+    plan = make("-n", "clean").stdout
+    assert "rungs.sqlite" not in plan
+    assert "pyvenv.cfg ]; then rm -rf .venv" in plan
+    assert set(re.findall(r"rm -rf (\S+)", plan)) == {".venv;", ".pytest_cache", "{}"}
 
 
 def test_make_run_has_a_question_of_its_own_and_searches_the_shipped_documents(venv: str) -> None:

@@ -8,12 +8,16 @@ import pytest
 
 from graphs import GRAPHS
 from graphs.cli.failures import EXIT_CODES
+from graphs.models.catalog import TIMEOUT
 from tests.cli import home, rungs
+from tools.docs_folder import SUFFIXES
+from tools.docs_text import MAX_FILE_BYTES
 
 __all__ = ["home"]
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = ["RUNGS_MODEL", "RUNGS_MODEL_TIMEOUT", "RUNGS_DOCS", "RUNGS_TOOLS", "RUNGS_DB"]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md"]
 
 
@@ -73,12 +77,19 @@ def test_the_readme_names_every_variant_and_every_exit_code() -> None:
         assert re.search(rf"\b{code} [a-z]", README), code
 
 
-@pytest.mark.parametrize("name", ["RUNGS_MODEL", "RUNGS_DOCS", "RUNGS_TOOLS", "RUNGS_DB"])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_each_setting_is_read_by_the_code_and_shown_in_the_example(name: str) -> None:
     assert name in README
     assert name in (ROOT / ".env.example").read_text(encoding="utf-8")
     code = [*ROOT.glob("graphs/**/*.py"), *ROOT.glob("tools/**/*.py")]
     assert any(name in path.read_text(encoding="utf-8") for path in code)
+
+
+def test_the_readme_says_what_is_read_of_a_folder_and_what_a_run_leaves() -> None:
+    for word in (*SUFFIXES, ".sqlite-threads.lock", "~/.cache/rungs"):
+        assert word in README
+    assert f"over {MAX_FILE_BYTES // 1_000_000} MB" in README
+    assert f"| `{TIMEOUT:g}` |" in README
 
 
 def test_the_guide_for_contributors_has_ten_decisions() -> None:

@@ -146,6 +146,38 @@ def test_a_module_that_fails_on_import_is_told_on_one_line(
         load_tools(write(tmp_path, '[read_only.a]\nuse = "broken_tools_of_a_test:a"'))
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import sys\nsys.exit(7)", "SystemExit: 7"),
+        ("raise SystemExit", "SystemExit"),
+        ("raise GeneratorExit('x')", "GeneratorExit: x"),
+    ],
+)
+def test_a_module_that_ends_the_program_is_told_like_any_other_failure(
+    tmp_path: Path, body: str, said: str
+) -> None:
+    module = f"exiting_tools_of_a_test_{len(body)}"
+    (tmp_path / f"{module}.py").write_text(body, encoding="utf-8")
+    with pytest.raises(ToolsFileError) as error:
+        load_tools(write(tmp_path, f'[read_only.a]\nuse = "{module}:a"'))
+    assert str(error.value).endswith(f"can't import {module!r}: {said}")
+
+
+def test_ctrl_c_while_a_module_is_imported_is_no_fault_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "slow_tools_of_a_test.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        load_tools(write(tmp_path, '[read_only.a]\nuse = "slow_tools_of_a_test:a"'))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[read_only]", '[read_only.a]\nuse = "tools:render"\nenabled = false']
+)
+def test_a_file_without_a_tool_says_so(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ToolsFileError, match=r"holds no tools: add a table such as"):
+        load_tools(write(tmp_path, text))
+
+
 def test_a_list_of_tools_becomes_contracts_in_its_order() -> None:
     ready = contract(find, name="ready", effect="read_only")
     mapping = {"name": "plain", "description": "Plain.", "function": lambda: 1}

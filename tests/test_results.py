@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import ToolMessage
 from pydantic import BaseModel
 
+from tools.calculator import CalculatorError
 from tools.results import describe_error, limit, render
 
 anything = st.recursive(
@@ -290,6 +291,11 @@ def test_an_error_carries_neither_secret_nor_path_nor_traceback() -> None:
 )
 def test_an_error_is_one_line_of_type_and_message(exc: BaseException, said: str) -> None:
     assert describe_error(exc) == said
+
+
+def test_a_sentence_of_ours_needs_no_type_before_it() -> None:
+    assert describe_error(CalculatorError("division by zero")) == "division by zero"
+    assert describe_error(CalculatorError()) == "CalculatorError"
 
 
 def test_an_error_is_bounded_and_one_that_cannot_be_printed_has_its_type() -> None:

@@ -3,11 +3,13 @@
 import contextlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 SUFFIXES: Final = (".md", ".markdown", ".txt", ".rst")
+OUTSIDE: Final = "a link that leads out of the folder"
+_NAMED: Final = 3
 
 
 class DocsIndexError(ValueError):
@@ -49,22 +51,37 @@ def scan(folder: Path, on_skip: Callable[[str, str], None]) -> dict[str, Stamp]:
     """Return the stamp of each document under `folder`, by its path relative to it.
 
     Hidden files and folders are left out. A symlink is followed after all real folders, and only
-    to what they did not hold, so that a loop ends and no document is there twice. `on_skip`
-    gets the path and the reason of each folder that can't be read.
+    to what they did not hold, so that a loop ends and no document is there twice; and never out of
+    the folder, so that nobody's answers quote what is not theirs to read.
+
+    Args:
+        folder: an absolute path without symlinks, as `resolve_folder` returns it.
+        on_skip: gets the path and the reason of each folder that can't be read, and of each link
+            that leads out of the folder or nowhere.
 
     Raises:
         DocsFolderError: `folder` is missing, is not a folder, can't be read or has no documents.
     """
+    skipped: dict[str, str] = {}
+
+    def skip(path: str, reason: str) -> None:
+        skipped[path] = reason
+        on_skip(path, reason)
+
     root = os.path.join(folder, "")  # noqa: PTH118 - the path of each entry then starts with it
     found: dict[str, Stamp] = {}
     links: list[str] = []
     folders = [root]
     visited: set[tuple[int, int]] = set()
     while folders or links:
-        here = folders.pop() if folders else links.pop()
+        is_link = not folders
+        here = links.pop() if is_link else folders.pop()
         try:
             info = os.stat(here)  # noqa: PTH116 - a Path a folder would double the time
-            if not stat.S_ISDIR(info.st_mode) and here != root:
+            if is_link and not _is_inside(here, root):
+                if stat.S_ISDIR(info.st_mode) or here.lower().endswith(SUFFIXES):
+                    skip(here[len(root) :], OUTSIDE)
+            elif not stat.S_ISDIR(info.st_mode) and here != root:
                 _add_linked_file(found, here, len(root), info)
             elif (info.st_dev, info.st_ino) not in visited:
                 visited.add((info.st_dev, info.st_ino))
@@ -72,14 +89,26 @@ def scan(folder: Path, on_skip: Callable[[str, str], None]) -> dict[str, Stamp]:
         except OSError as error:
             if here == root:
                 raise _folder_error(folder, error) from None
-            on_skip(here[len(root) :], error.strerror or "unreadable")
+            skip(here[len(root) :], error.strerror or "unreadable")
         links.sort(reverse=True)
     if not found:
+        but = f" that can be read, but {named(skipped)}" if skipped else ""
         raise DocsFolderError(
-            f"the documents folder {shown(folder)} holds no documents: "
+            f"the documents folder {shown(folder)} holds no documents{but}: "
             f"put files ending in {', '.join(SUFFIXES)} into it, or name another folder"
         )
     return found
+
+
+def named(skipped: Mapping[str, str]) -> str:
+    """Name what was left out, and why: the first few in full."""
+    told = [f"{shown(path)} ({reason})" for path, reason in sorted(skipped.items())[:_NAMED]]
+    more = len(skipped) - len(told)
+    return ", ".join([*told, *([f"{more:,} more"] if more else [])])
+
+
+def _is_inside(path: str, root: str) -> bool:
+    return os.path.join(os.path.realpath(path), "").startswith(root)  # noqa: PTH118
 
 
 def _add_entries(

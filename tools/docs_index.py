@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Final, Self
 
 from tools.docs_file import IndexFile, default_database, error_code
-from tools.docs_folder import DocsFolderError, DocsIndexError, Stamp, resolve_folder, scan, shown
+from tools.docs_folder import (
+    DocsFolderError,
+    DocsIndexError,
+    Stamp,
+    named,
+    resolve_folder,
+    scan,
+    shown,
+)
 from tools.docs_query import extra_words, query_terms
 from tools.docs_text import PASSAGE_CHARS, Document, SkippedError, read_document
 
@@ -157,12 +165,13 @@ class DocsIndex:
             return self._file.recovering(work)
 
     def skipped(self) -> dict[str, str]:
-        """Return why, by path, each file that was left out is not in the index."""
+        """Return why, by path, each file, folder or link that was left out is not in the index."""
         with self._lock:
             rows = self._file.connection.execute(
                 "SELECT path, skipped FROM file WHERE skipped NOTNULL"
             )
-            return {shown(os.fsdecode(path)): reason for path, reason in rows}
+            files = {shown(os.fsdecode(path)): reason for path, reason in rows}
+            return {shown(path): reason for path, reason in self._passed_over.items()} | files
 
     # -- looking up
 
@@ -224,8 +233,10 @@ class DocsIndex:
             self._load()
         self._next_check = time.monotonic() + min(_MAX_PAUSE, _PAUSE_FACTOR * took)
         if not self._available:
+            skipped = self.skipped()
+            but = f", but {named(skipped)}" if skipped else ""
             raise DocsFolderError(
-                f"no document in {shown(self.folder)} has any text that can be read: "
+                f"no document in {shown(self.folder)} has any text that can be read{but}: "
                 "put Markdown or text files into it, or name another folder"
             )
 
@@ -289,7 +300,12 @@ class DocsIndex:
         self._next_check = 0.0
 
     def _scan(self) -> dict[str, Stamp]:
-        return scan(self.folder, self._warn)
+        self._passed_over: dict[str, str] = {}
+        return scan(self.folder, self._pass_over)
+
+    def _pass_over(self, path: str, reason: str) -> None:
+        self._passed_over[path] = reason
+        self._warn(path, reason)
 
     def _warn(self, path: str, reason: str) -> None:
         if (path, reason) not in self._warned:

@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore, GetOp, Op, PutOp, Result, SearchItem
 NOTES_LIMIT = 100
 """Notes of one user."""
 
-NO_USER = "no user id was given for this run, notes are off"
+NO_USER = "no user id was given for this run, notes are off: start it with a user_id (--user)"
 
 _PAGE = 200
 

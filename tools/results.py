@@ -24,6 +24,7 @@ __all__ = ["describe_error", "limit", "render"]
 NO_RESULT = "(no result)"
 EMPTY = "(empty text)"
 ERROR_CHARACTERS = 500
+_OURS = frozenset({"tools", "graphs", "prompts"})
 
 _PATH = re.compile(
     r"(?:file://|(?<![\w:/.]))/(?:[^\s/:'\"`,;()<>|]+/)+(?P<posix>[^\s/:'\"`,;()<>|]*)"
@@ -49,6 +50,7 @@ def render(value: Any) -> str:
 def describe_error(exc: BaseException) -> str:
     """Say what went wrong on one line of at most 500 characters: type and message.
 
+    A `ValueError` of this project is a sentence already, and needs no type.
     Credentials are redacted, absolute paths cut to their last part, and what Pydantic quotes of
     its input (which may be an injected value) is left out.
     """
@@ -58,7 +60,14 @@ def describe_error(exc: BaseException) -> str:
     except Exception:  # noqa: BLE001 - an exception's own __str__ may be what is broken
         message = ""
     message = _PATH.sub(_last_part, redact(one_line(message)))
+    if message and _is_a_sentence(exc):
+        return shorten(message, ERROR_CHARACTERS)
     return shorten(f"{kind}: {message}" if message else kind, ERROR_CHARACTERS)
+
+
+def _is_a_sentence(exc: BaseException) -> bool:
+    owner = type(exc).__module__.partition(".")[0]
+    return isinstance(exc, ValueError) and owner in _OURS
 
 
 def _message(exc: BaseException) -> str:

@@ -1,13 +1,30 @@
 """The command line `rungs`: ask a question, go on with a thread, look at what was recorded."""
 
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+
+CANCELLED = 130
 
 
 def main() -> None:
     """Run `rungs` with the process's arguments and exit with its code."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+        # All is done and told: a Ctrl-C from here on ends the process, and not by a signal.
+        signal.signal(signal.SIGINT, lambda *_: os._exit(CANCELLED))
+    except KeyboardInterrupt:
+        code = CANCELLED
+    if code == CANCELLED:
+        # Ctrl-C may have hit the start of a thread that nobody knows of now: don't wait for it.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

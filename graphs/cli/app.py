@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from graphs.cli.settings import DEFAULT_DB
+from graphs.cli.settings import DEFAULT_DB, check_db
 
 app = typer.Typer(
     name="rungs",
@@ -20,7 +20,10 @@ notes_app = typer.Typer(help="Look at a user's notes, or delete one.", rich_mark
 app.add_typer(notes_app, name="notes")
 
 Db = Annotated[
-    str, typer.Option("--db", envvar="RUNGS_DB", metavar="FILE", help="The memory file.")
+    str,
+    typer.Option(
+        "--db", envvar="RUNGS_DB", metavar="FILE", callback=check_db, help="The memory file."
+    ),
 ]
 User = Annotated[
     str | None,
@@ -28,7 +31,12 @@ User = Annotated[
         "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")
+]
+AsJsonLines = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object a line, and nothing else, on stdout.")
+]
 AnswerOnly = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer alone.")]
 
 
@@ -145,7 +153,7 @@ def resume(
 
 
 @app.command()
-def threads(*, user: User = None, db: Db = DEFAULT_DB, as_json: AsJson = False) -> None:
+def threads(*, user: User = None, db: Db = DEFAULT_DB, as_json: AsJsonLines = False) -> None:
     """List a user's threads, newest first; without a user those of nobody in particular."""
     from graphs.cli.records import show_threads
     from graphs.cli.screen import Screen
@@ -159,7 +167,7 @@ def audit(
     *,
     user: User = None,
     db: Db = DEFAULT_DB,
-    as_json: AsJson = False,
+    as_json: AsJsonLines = False,
 ) -> None:
     """Show every model call and tool call of a thread."""
     from graphs.cli.records import show_events
@@ -188,7 +196,7 @@ NotesOwner = Annotated[
 
 
 @notes_app.command("list")
-def notes_list(*, user: NotesOwner, db: Db = DEFAULT_DB, as_json: AsJson = False) -> None:
+def notes_list(*, user: NotesOwner, db: Db = DEFAULT_DB, as_json: AsJsonLines = False) -> None:
     """List a user's notes, oldest first."""
     from graphs.cli.records import show_notes
     from graphs.cli.screen import Screen

@@ -7,13 +7,14 @@ from typing import Any
 
 from langchain_core.messages import HumanMessage
 
-from graphs.cli.failures import EXIT_CODES, FAILED
+from graphs.cli.failures import EXIT_CODES, FAILED, complain
 from graphs.cli.interrupts import stoppable
 from graphs.cli.opening import opened
-from graphs.cli.receipt import as_json, next_command, receipt
+from graphs.cli.receipt import as_json, next_command, receipt, why
 from graphs.cli.screen import Screen
 from graphs.cli.settings import DEFAULT_GRAPH, Settings
 from graphs.cli.steps import Steps
+from graphs.threads import NAMESPACE, unrecorded_question
 from graphs.usage import usage_of
 
 Ended = dict[str, Any]
@@ -46,16 +47,19 @@ def execute(run: Run, screen: Screen, *, json_only: bool = False, answer_only: b
     graph_name = run.settings.graph or DEFAULT_GRAPH
     thread_id = run.thread_id or str(uuid.uuid4())
     with opened(run.settings, run.db, screen) as graph:
-        screen.text(f"thread {thread_id}", "dim")
         ended = _follow(graph, run, thread_id, screen)
     ended |= {"thread_id": thread_id, "graph": graph_name}
     if json_only:
         screen.data(as_json(ended))
     elif answer_only:
-        screen.text(ended["answer"] or "", always=True)
+        if ended["answer"]:
+            screen.text(ended["answer"], always=True)
     else:
         _close(ended, run, screen)
-    return EXIT_CODES.get(ended["status"], FAILED)
+    code = EXIT_CODES.get(ended["status"], FAILED)
+    if code == FAILED or (code and answer_only):
+        complain(why(ended, run.db, run.settings.user))
+    return code
 
 
 def _close(ended: Ended, run: Run, screen: Screen) -> None:
@@ -69,15 +73,24 @@ def _close(ended: Ended, run: Run, screen: Screen) -> None:
 
 
 def _follow(graph: Any, run: Run, thread_id: str, screen: Screen) -> Ended:
-    """Stream the run, showing each step, until it ends, pauses or is stopped."""
+    """Stream the run, showing each step, until it ends, pauses or is stopped.
+
+    Raises:
+        KeyboardInterrupt: The user stopped it before anything of it was recorded.
+    """
     config = {"configurable": {"thread_id": thread_id}, "metadata": run.settings.recorded()}
+    question = run.question
+    if question is None:  # of a run that was killed before its first step, the thread has it
+        question = unrecorded_question(graph.memory, thread_id)
+    asked = [] if question is None else [HumanMessage(question)]
+    known = _began(graph, thread_id)
     before = graph.get_state(config)
-    if run.question is None and not before.next:
+    if not asked and not before.next:
+        screen.text(f"thread {thread_id}", "dim")
         return _outcome(before.values)
-    asked = [] if run.question is None else [HumanMessage(run.question)]
     steps = Steps(screen, [*(before.values.get("messages") or ()), *asked])
     values: Mapping[str, Any] = before.values
-    paused = False
+    paused = told = False
     # With these modes alone LangGraph runs a step in this thread, where Ctrl-C ends a wait.
     stream = graph.stream(
         {"messages": asked} if asked else None,
@@ -89,6 +102,9 @@ def _follow(graph: Any, run: Run, thread_id: str, screen: Screen) -> Ended:
         with stoppable(lambda: steps.busy, screen.note) as stop:
             steps.begin()
             for mode, chunk in stream:
+                if not told:  # now the thread is recorded, and can be resumed
+                    screen.text(f"thread {thread_id}", "dim")
+                    told = True
                 if mode == "updates":
                     steps.update(chunk)
                     paused = "__interrupt__" in chunk
@@ -98,11 +114,19 @@ def _follow(graph: Any, run: Run, thread_id: str, screen: Screen) -> Ended:
                 if stop.requested:
                     return _cancelled(graph, config, steps)
     except KeyboardInterrupt:
+        if run.question is not None and _began(graph, thread_id) == known:
+            raise
         return _cancelled(graph, config, steps)
     finally:
         stream.close()
         screen.settle()
     return _paused(graph, config) if paused else _outcome(values)
+
+
+def _began(graph: Any, thread_id: str) -> float | None:
+    """Return when the newest run of a thread began; None where the thread is not recorded."""
+    item = graph.memory.store.get(NAMESPACE, thread_id)
+    return None if item is None else item.value["updated"]
 
 
 def _outcome(values: Mapping[str, Any]) -> Ended:
@@ -127,6 +151,9 @@ def _paused(graph: Any, config: Mapping[str, Any]) -> Ended:
 
 def _unfinished(graph: Any, config: Mapping[str, Any], status: str, reason: str) -> Ended:
     """Tell how a run stands that has not ended, with what it used so far."""
+    thread_id = config["configurable"]["thread_id"]
+    if unrecorded_question(graph.memory, thread_id) is not None:
+        return {"answer": None, "status": status, "stop_reason": reason, "usage": None}
     messages = graph.get_state(config).values.get("messages") or []
     questions = [message.id for message in messages if message.type == "human"]
     answered_by = [message.response_metadata.get("model_name") for message in messages]

@@ -5,9 +5,10 @@ import os
 import sys
 import traceback
 
+from graphs.cli import CANCELLED
+
 FAILED = 1
 USAGE = 2
-CANCELLED = 130
 PIPE_CLOSED = 141
 
 EXIT_CODES = {
@@ -36,12 +37,19 @@ def report(error: BaseException, *, debug: bool) -> int:
     if debug and not isinstance(error, KeyboardInterrupt):
         traceback.print_exception(error)
     code, text = explain(error)
-    try:
-        sys.stderr.write(f"rungs: {text}\n")
-        sys.stderr.flush()
-    except OSError:
-        pass
+    complain(text)
     return code
+
+
+def complain(text: str) -> None:
+    """Say something on stderr, in one line; a reader who has gone is no reason to fail."""
+    from graphs.cli.screen import one_line
+
+    try:
+        sys.stderr.write(f"rungs: {one_line(text)}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
 
 
 def explain(error: BaseException) -> tuple[int, str]:

@@ -4,14 +4,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from graphs.cli.failures import complain
 from graphs.cli.screen import Screen, one_line, plural
 from tools.docs_index import build
 
 Show = Callable[[int, int], None]
 
+NAMED = 5
+"""Files that are named of those that were left out; the others are counted."""
+
 
 def index_documents(folder: str, screen: Screen) -> None:
-    """Bring the index of a folder up to date.
+    """Bring the index of a folder up to date, and name what of it is not searched.
 
     Raises:
         DocsFolderError: The folder is missing, a file, unreadable or has no documents.
@@ -24,9 +28,14 @@ def index_documents(folder: str, screen: Screen) -> None:
             files = done
             show(done, total)
 
-        build(folder, progress=progress)
+        index = build(folder, progress=progress)
     if files:
         screen.text(f"indexed {plural(files, 'file')} of {folder}", "dim")
+    skipped = sorted(index.skipped().items())
+    for path, reason in skipped[:NAMED]:
+        complain(f"skipped {path}: {reason}")
+    if len(skipped) > NAMED:
+        complain(f"skipped {len(skipped) - NAMED:,} more of {folder}")
 
 
 @contextmanager

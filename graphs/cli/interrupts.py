@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from graphs.cli.failures import CANCELLED
+from graphs.cli import CANCELLED
 
 
 @dataclass(slots=True)

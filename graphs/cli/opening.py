@@ -8,7 +8,7 @@ from typing import Any
 from graphs import models
 from graphs.cli.indexing import index_documents
 from graphs.cli.screen import Screen
-from graphs.cli.settings import DEFAULT_GRAPH, Settings
+from graphs.cli.settings import DEFAULT_GRAPH, OPTIONS, Settings
 from graphs.context import read_context
 from graphs.errors import UsageError
 from graphs.open import open_graph
@@ -31,8 +31,9 @@ def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
         raise UsageError(f"there is no graph {name!r}: name one of {', '.join(GRAPHS)}")
     screen.wait("opening ...")
     try:
+        settings.check_tools()
         tools = None if settings.tools is None else load_tools(settings.tools)
-        read_context(GRAPHS[name].Context, settings.context())
+        _check_context(name, settings)
         model = models.resolve(settings.model_name)
     finally:
         screen.settle()
@@ -41,6 +42,17 @@ def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
             index_documents(settings.docs, screen)
         with open_graph(name, db=db, model=model, tools=tools) as graph:
             yield graph
+
+
+def _check_context(name: str, settings: Settings) -> None:
+    """Check what goes into the run's context, and name the options where something is wrong."""
+    try:
+        read_context(GRAPHS[name].Context, settings.context())
+    except UsageError as error:
+        text = str(error).removeprefix("context: ")
+        for field, option in OPTIONS.items():
+            text = text.replace(f"{field}: ", f"{option}: ")
+        raise UsageError(text) from None
 
 
 @contextmanager

@@ -15,7 +15,7 @@ def read_question(word: str) -> str:
         word: The question, or `-` for all of stdin.
 
     Raises:
-        UsageError: It is blank, too long or no UTF-8 text.
+        UsageError: It is blank, too long or no UTF-8 text, or stdin is closed.
     """
     text = _read_stdin() if word == "-" else word
     if any("\ud800" <= char <= "\udfff" for char in text):
@@ -34,6 +34,8 @@ def read_question(word: str) -> str:
 
 
 def _read_stdin() -> str:
+    if sys.stdin is None:
+        raise UsageError("stdin is closed: give the question as an argument, or pipe it in")
     # Four bytes a character at most: one more than the limit tells that a question is too long.
     data = sys.stdin.buffer.read(4 * QUESTION_LIMIT + 4)
     return data.decode("utf-8", "surrogateescape")

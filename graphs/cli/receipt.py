@@ -11,6 +11,14 @@ from graphs.cli.screen import plural
 from graphs.cli.settings import DEFAULT_DB
 
 UNFINISHED = {"cancelled", "waiting", "stopped_early"}
+MODEL_FAILED = "the model failed"
+"""How a stop reason begins that says itself what to do."""
+
+_ADVICE = {
+    "no_answer": "ask in other words, or try another model with --model",
+    "refused": "ask in other words, or try another model with --model",
+    "tool_limit": "--max-tool-rounds allows more",
+}
 
 
 def receipt(ended: Mapping[str, Any]) -> str:
@@ -36,6 +44,16 @@ def costs(usage: Mapping[str, Any]) -> str:
     if model := usage.get("model"):
         told.append(f"model {model}")
     return ", ".join(told)
+
+
+def why(ended: Mapping[str, Any], db: str, user: str | None) -> str:
+    """Tell why a run ended without a full answer, and what to do about it."""
+    status, reason = str(ended["status"]), str(ended["stop_reason"])
+    if status in UNFINISHED:
+        return f"{reason}; go on with: {next_command(ended, db, user)}"
+    if MODEL_FAILED in reason or status not in _ADVICE:
+        return reason
+    return f"{reason}; {_ADVICE[status]}"
 
 
 def next_command(ended: Mapping[str, Any], db: str, user: str | None) -> str:

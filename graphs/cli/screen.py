@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +13,18 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphs.cli.failures import PipeClosedError, is_closed_pipe
+from graphs.cli.failures import PipeClosedError, complain, is_closed_pipe
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-# Whatever could move the cursor, colour the screen or ring the bell, but tabs and line ends.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Whatever could move the cursor, colour the screen, ring the bell or turn the order of letters, but
+# tabs and line ends.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 PIPED_WIDTH = 200
+PATIENCE = 8.0
+"""Seconds of waiting, where no spinner shows it, until a line on stderr says what for."""
 
 
 def prepare_streams(*, debug: bool) -> None:
@@ -74,6 +78,8 @@ class Screen:
         self.silent = silent
         self._console = self._open_console()
         self._status: Status | None = None
+        self._waiting: threading.Timer | None = None
+        self._told: set[str] = set()
 
     def _open_console(self) -> "Console | None":
         if self.silent or not sys.stdout.isatty():
@@ -115,8 +121,12 @@ class Screen:
             os.write(2, f"rungs: {one_line(text)}\n".encode("utf-8", "replace"))
 
     def wait(self, what: str) -> None:
-        """Show on a terminal what is being waited for, until the next call or `settle`."""
+        """Show what is being waited for, until the next call or `settle`.
+
+        On a terminal a spinner does; elsewhere one line on stderr, once, if it takes long.
+        """
         if self._console is None:
+            self._wait_without_spinner(what)
             return
         label = shorten(what, max(self.width - 4, 1))
         from rich.text import Text
@@ -128,8 +138,24 @@ class Screen:
         else:
             self._status.update(Text(label))
 
+    def _wait_without_spinner(self, what: str) -> None:
+        self.settle()
+        if what in self._told:
+            return
+
+        def tell() -> None:
+            self._told.add(what)
+            complain(what)
+
+        self._waiting = threading.Timer(PATIENCE, tell)
+        self._waiting.daemon = True
+        self._waiting.start()
+
     def settle(self) -> None:
-        """Take the spinner away."""
+        """Wait no longer."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
         if self._status is not None:
             self._status.stop()
             self._status = None

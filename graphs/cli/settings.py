@@ -1,6 +1,7 @@
 """What a run is put together from: what was given, else what the thread recorded, else defaults."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -11,6 +12,15 @@ from graphs.errors import UsageError
 DEFAULT_GRAPH = "tools_in_context"
 DEFAULT_DB = "rungs.sqlite"
 THREAD_ID_LIMIT = 200
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://|(file|sqlite|postgres(ql)?)[a-z0-9+.-]*:", re.IGNORECASE)
+OPTIONS = {
+    "user_id": "--user",
+    "company": "--company",
+    "max_tool_rounds": "--max-tool-rounds",
+    "read_only": "--read-only",
+}
+"""The option that sets each field of a run's context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,15 @@ class Settings:
         told = {name: value for name, value in asdict(self).items() if value is not None}
         return {name: value for name, value in told.items() if name not in {"graph", "user"}}
 
+    def check_tools(self) -> None:
+        """Refuse a tools file without a name.
+
+        Raises:
+            UsageError: It is blank.
+        """
+        if self.tools is not None and not self.tools.strip():
+            raise UsageError("no tools file is named: give the path of a tools file with --tools")
+
     def context(self) -> dict[str, Any]:
         """Return the run's context; what was not given takes the variant's default."""
         given = {
@@ -69,7 +88,9 @@ class Settings:
     @property
     def model_name(self) -> str:
         """The model: given, else `RUNGS_MODEL`, else the offline controller."""
-        return self.model or os.environ.get("RUNGS_MODEL") or "offline"
+        if self.model is not None:
+            return self.model
+        return os.environ.get("RUNGS_MODEL") or "offline"
 
 
 def _absolute(path: str | None) -> str | None:
@@ -94,6 +115,17 @@ def check_thread_id(thread_id: str) -> str:
             "name another one, or leave --thread out"
         )
     return text
+
+
+def check_db(path: str) -> str:
+    """Return the name of a memory file.
+
+    Raises:
+        UsageError: It is a URL, which may hold a password and is never quoted.
+    """
+    if _URL.match(path.strip()):
+        raise UsageError("a database URL is not supported yet: name a SQLite file")
+    return path
 
 
 def existing_db(path: str) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from graphs.models.offline_formula import filled_formula
-from graphs.models.offline_plan import Task, Tool, Tools, fewer_words, hop_in, split
-from graphs.models.offline_reading import Finding, best_answer, entity_for, passages
-from graphs.models.offline_words import stems
+from graphs.models.offline_formula import filled_formula, has_formula
+from graphs.models.offline_hop import entity_for, hop_in
+from graphs.models.offline_notes import from_notes
+from graphs.models.offline_passages import passages
+from graphs.models.offline_plan import Task, Tool, Tools, fewer_words, split
+from graphs.models.offline_reading import Finding, best_answers
+from graphs.models.offline_words import GENERIC, stems
 
 Calls = list[tuple[str, dict[str, Any]]]
 
@@ -22,11 +25,8 @@ NOTHING = (
     " return; name a model in RUNGS_MODEL for more."
 )
 NO_QUESTION = "Ask me something: I search the documents, calculate, and keep notes."
+_GIVES_AMOUNTS = re.compile(r"[$€£]\s?\d|\d (?:dollars|euros)\b.*\d|\d.*\d (?:dollars|euros)\b")
 _NOTES_LINE = re.compile(r'^\s*-\s+(".*")\s*$', re.MULTILINE)
-_ABOUT_ME = re.compile(
-    r"\b(?:know|remember|notes?)\b.*\b(?:about me|of me|my)\b|\bmy notes\b|\bdid i tell you\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,11 @@ def _sum(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
 
 
 def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
-    if (told := _from_notes(task.text, seen.notes)) is not None:
+    if (told := from_notes(task.text, seen.notes)) is not None:
         return told
     question, evidence = task.text, ""
+    if not stems(question):  # "My parcel is late. What can I do?"
+        question, task = f"{task.context} {question}".strip(), Task("search", question)
     if hop := hop_in(question):
         first = seen.result_of(tools.search, hop.first)
         if first is None and tools.search:
@@ -129,32 +131,37 @@ def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
         if first and (named := entity_for(hop.relation, [first.result], question)):
             name, sentence = named
             question, evidence = hop.resolved(question, name), sentence
-    queries = [f"{task.context} {question}".strip(), fewer_words(question)]
-    for query in dict.fromkeys(queries):
+    asked = f"{task.context} {question}".strip()
+    for query in filter(None, dict.fromkeys([asked, fewer_words(question)])):
         done = seen.result_of(tools.search, query)
         if done is None and tools.search:
             return _call(tools.search, query)
-        if done and not done.failed and any(p.title for p in passages(done.result)):
+        results = _found(seen, tools)
+        found = best_answers(question, results, task.context)
+        on_topic = found and stems(found[0].title) & stems(question) - GENERIC
+        if on_topic or (found and not stems(question) & GENERIC) or filled_formula(asked, results):
             break
-    results = [call.result for call in seen.done if not call.failed and _is_search(call, tools)]
-    return _with_formula(question, results, evidence, seen, tools)
+    return _read(question, task.context, evidence, seen, tools)
 
 
-def _with_formula(
-    question: str, results: list[str], evidence: str, seen: Conversation, tools: Tools
+def _read(
+    question: str, context: str, evidence: str, seen: Conversation, tools: Tools
 ) -> Calls | str:
-    """Add what a formula of the results makes of the question's numbers."""
-    found = best_answer(question, results)
-    if filled := filled_formula(question, results):
+    """Answer from what was found; a formula is worked out where the question has its numbers."""
+    results = _found(seen, tools)
+    asked = f"{context} {question}".strip()
+    if filled := filled_formula(asked, results):
         formula, expression = filled
         done = seen.result_of(tools.sum, expression)
         if done is None and tools.sum:
             return _call(tools.sum, expression)
         if done and not done.failed:
-            title = next((p.title for r in results for p in passages(r) if formula in r), "")
-            said = Finding(f"{formula}. {expression} = {done.result.rstrip('.')}.", title, 1.0)
-            return _quoted(said, evidence)
-    if found is not None:
+            said = f"{formula}. {expression} = {done.result.rstrip('.')}."
+            return _quoted([Finding(said, _title_of(formula, results), 1.0)], evidence)
+    elif (named := has_formula(asked, results)) and _GIVES_AMOUNTS.search(asked):
+        said = f"{named}. I did not calculate it: the numbers for it are not all plain to me."
+        return _quoted([Finding(said, _title_of(named, results), 1.0)], evidence)
+    if found := best_answers(question, results, context):
         return _quoted(found, evidence)
     failures = [call.result for call in seen.done if call.failed]
     if failures and not results:
@@ -162,28 +169,31 @@ def _with_formula(
     return NOTHING
 
 
-def _quoted(found: Finding, evidence: str) -> str:
-    lead = f"{evidence} " if evidence and evidence not in found.text else ""
-    return f'{lead}According to "{found.title}": {found.text}' if found.title else lead + found.text
+def _title_of(formula: str, results: list[str]) -> str:
+    return next((p.title for r in results for p in passages(r) if formula in p.text), "")
 
 
-def _is_search(call: Done, tools: Tools) -> bool:
+def _found(seen: Conversation, tools: Tools) -> list[str]:
     others = {tool.name for tool in (tools.note, tools.sum, tools.finish) if tool}
-    return call.tool not in others
+    return [call.result for call in seen.done if not call.failed and call.tool not in others]
 
 
-def _from_notes(question: str, notes: list[str]) -> str | None:
-    """Answer a question about the user from the notes of earlier conversations."""
-    if not notes or not re.search(r"\b(?:i|me|my|mine)\b", question, re.IGNORECASE):
-        return None
-    if _ABOUT_ME.search(question):
-        return "From my notes: " + "; ".join(note.rstrip(".") for note in notes) + "."
-    asked = stems(question)
-    covered = [(len(stems(note) & asked), note) for note in notes]
-    most, note = max(covered, key=lambda item: item[0])
-    if asked and most / len(asked) > 0.6:  # noqa: PLR2004 - most of what is asked
-        return f"From my notes: {note.rstrip('.')}."
-    return None
+def _quoted(found: list[Finding], evidence: str) -> str:
+    said = [f'According to "{f.title}": {f.text}' if f.title else f.text for f in found]
+    lead = f"{evidence} " if evidence and evidence not in said[0] else ""
+    return lead + "\n\n".join(said)
 
 
-_HANDLERS = {"note": _note, "sum": _sum, "search": _search}
+def _beyond(task: Task, _seen: Conversation, _tools: Tools) -> str:
+    return (
+        f"I can't work that out ({task.text.rstrip('?')}): I know only + - * / **, percentages,"
+        " square roots, averages and rounding."
+    )
+
+
+_HANDLERS: dict[str, Callable[[Task, Conversation, Tools], Calls | str]] = {
+    "note": _note,
+    "sum": _sum,
+    "search": _search,
+    "beyond": _beyond,
+}

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = r"[$€£]?\s?(\d[\d,]*(?:\.\d+)?)"
-_PERCENT = r"(\d+(?:\.\d+)?)\s?(?:%|percent|per cent)"
-_PRICE = r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)"
-_THINGS = r"[a-z-]+(?: [a-z-]+)?"
-_REDUCED_BY = r"(?:with|at|after|less|minus)(?: an?)?"
+from graphs.models.offline_forms import plain, worded
+
+_COUNTS = dict(
+    zip(
+        [
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
+        map(str, range(2, 13)),
+        strict=True,
+    )
+)
 _WORDS = (
+    (r"(?<=[\d)])\s*\^\s*(?=[\d(])", " ** "),
+    (r",?\s*\b(?:and |then )*(?=(?:plus|minus|times|(?:divid|multipli)ed by)\b)", " "),
+    (r",\s*(?=[+*/\u00d7\u00f7]\s*\d)", " "),
     (r"\bmultiplied by\b|\btimes\b|(?<=[\d)])\s*[x\u00d7]\s*(?=[\d(])", " * "),
     (r"\bdivided by\b|\u00f7", " / "),
     (r"\bplus\b|\badded to\b", " + "),
@@ -18,62 +37,59 @@ _WORDS = (
     (r"\bsquared\b", " ** 2"),
     (r"\bcubed\b", " ** 3"),
 )
-_FORMS = (
-    # 18% of a $250 order
-    (rf"{_PERCENT} of (?:an? |the |my |this )*{_NUMBER}", "{0}% * {1}"),
-    # 20% off a $50 order
-    (rf"{_PERCENT} (?:off|discount on|less than) (?:an? |the |my )*{_NUMBER}", "{1} - {0}% * {1}"),
-    # $50 with 20% off, 50 minus 20%
-    (
-        rf"{_NUMBER}[^.?!\d]{{0,30}}?{_REDUCED_BY} {_PERCENT}(?: off| discount)?(?![\w%]| of)",
-        "{0} - {1}% * {0}",
-    ),
-    # 3 months at $12 a month
-    (rf"(\d+) {_THINGS},? (?:at|for) {_PRICE} (?:each|apiece|a|an|per)\b", "{0} * {1}"),
-    (rf"(\d+) {_THINGS},? at {_PRICE}(?![\d.]*\d)", "{0} * {1}"),
-    (rf"square root of {_NUMBER}", "sqrt({0})"),
-    (rf"\bmultiply {_NUMBER} (?:by|and|with) {_NUMBER}", "{0} * {1}"),
-    (rf"\bdivide {_NUMBER} by {_NUMBER}", "{0} / {1}"),
-    (rf"\badd {_NUMBER} (?:to|and) {_NUMBER}", "{0} + {1}"),
-    (rf"\bsubtract {_NUMBER} from {_NUMBER}", "{1} - {0}"),
-)
-_SERIES = (
-    (r"\bsum of ((?:[$€£]?\d[\d,.]*\d?[,\s]*(?:and )?)+)", "{0}"),
-    (r"\b(?:average|mean) of ((?:[$€£]?\d[\d,.]*\d?[,\s]*(?:and )?)+)", "({0}) / {1}"),
-)
 _RUN = re.compile(r"(?:sqrt|round|abs|min|max|[\d.,()+*/%$€£\s-])+(?:\*\*)?", re.IGNORECASE)
 _OPERATION = re.compile(r"[\d)%]\s*(?:\*\*|//|[-+*/%])\s*[-(\d.]|(?:sqrt|round|abs|min|max)\s*\(")
 _SURE = re.compile(r"[\d)%]\s*(?:[*+]|\*\*|//)\s*[-(\d.]|(?:sqrt|round|abs|min|max)\s*\(")
 _FILLERS = re.compile(
     r"\b(?:what|what's|whats|is|are|how|much|many|calculate|compute|work|out|evaluate|solve|please"
-    r"|the|result|value|answer|of|to|equals?|equal|tell|me|can|could|would|you|for|exact|exactly"
+    r"|the|result|value|answer|of|to|equals?|equal|tell|me|can|could|would|you|for|exact|exactly|there|all|together|altogether|total|so|if"
     r"|do|does|make|makes|give|a|an|sum|it|i|need|know|hi|hello|thanks|thank|and|then)\b",
     re.IGNORECASE,
 )
+
+
+_BEYOND = re.compile(
+    r"\bfactorials?\b|\d!|\b(?:logarithm|log|ln)(?: of|\s?\() ?\d"
+    r"|\b(?:sine?|cos(?:ine)?|tan(?:gent)?)"
+    r"(?: of|\s?\() ?\d|\b(?:derivative|integral|cube root|prime factors?|modulus?)\b.*\d"
+    r"|\bis \d+ (?:a )?prime\b",
+    re.IGNORECASE,
+)
+
+
+def beyond_calculator(text: str) -> bool:
+    """Say whether a sentence asks for mathematics that a calculator of plain sums can't do."""
+    return _BEYOND.search(text) is not None
+
+
+def is_plain_sum(text: str) -> bool:
+    """Say whether a text is nothing but one sum."""
+    return expression_in(text) is not None and not re.search(
+        r"[^\W\d_]", _FILLERS.sub(" ", re.sub(r"\b(?:percent|tip|times|plus|minus)\b", " ", text))
+    )
 
 
 def expression_in(text: str) -> str | None:
     """Return the sum asked for in a sentence, in the calculator's notation.
 
     Only what the sentence says: a form such as `18% of a $250 order` or `3 months at $12 a month`,
-    or written operators between numbers. `-` and `/` also stand in dates, ranges and names, so they
-    count only where the sentence holds nothing else.
+    with what follows it (`, plus 7`), or an expression. Minus and division, which dates and phone
+    numbers have too, count only where the sentence holds nothing else.
     """
     text = text.strip().rstrip("?!=. ").replace("\u2019", "'")
-    for pattern, form in _SERIES:
-        if found := re.search(pattern, text, re.IGNORECASE):
-            numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", re.sub(r",(?=\s)", " ", found.group(1)))
-            if len(numbers) > 1:
-                return form.format(" + ".join(map(_plain, numbers)), len(numbers))
-    for pattern, form in _FORMS:
-        if found := re.search(pattern, text, re.IGNORECASE):
-            rest = text[found.end() :]
-            if not re.match(r"\s*(?:[-+*/\u00d7\u00f7]|times|plus|minus)\s*\d", rest):
-                return form.format(*map(_plain, found.groups()))
-    return _written(text)
+    text = re.sub(
+        r"\b(?:" + "|".join(_COUNTS) + r")\b",
+        lambda m: _COUNTS[m.group().lower()],
+        text,
+        flags=re.IGNORECASE,
+    )
+    made = worded(text)
+    if made == text:
+        return _written(text)
+    return _written(made, sure=True)
 
 
-def _written(text: str) -> str | None:
+def _written(text: str, *, sure: bool = False) -> str | None:
     text = re.sub(r"[$€£]\s?(?=\d)", "", text)
     for pattern, sign in _WORDS:
         text = re.sub(pattern, sign, text, flags=re.IGNORECASE)
@@ -83,13 +99,20 @@ def _written(text: str) -> str | None:
         return None
     (run,) = runs
     others = _FILLERS.sub(" ", text.replace(run, " ", 1))
-    if not _SURE.search(run) and re.search(r"\w", others):
+    if re.search(r"\d" if sure else r"\w" if not _SURE.search(run) else r"[%^]", others):
         return None
     if re.fullmatch(r"(?:\d{4}-\d\d-\d\d|\d{1,2}[-/]\d{1,2}[-/]\d{2,4})", run):  # a date
         return None
-    return _plain(re.sub(r"\s+", " ", run))
+    return _tidy(plain(re.sub(r"\s+", " ", run)))
 
 
-def _plain(number: str) -> str:
-    """Drop currency signs and thousands separators, which a calculator does not read."""
-    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", re.sub(r"[$€£]\s?", "", number)).strip()
+def _tidy(run: str) -> str:
+    """Drop parentheses that change nothing: around the whole, or around products in a sum."""
+    run = re.sub(r"\(\s+", "(", re.sub(r"\s+\)", ")", run))
+    if found := re.fullmatch(r"\(([^()]*|\([^()]*\) / \d+|sqrt\([^()]*\))\)", run):
+        return found.group(1)
+    if found := re.fullmatch(r"\((\d[\d.]*%? \* \d[\d.]*)\)((?: [-+] \d[\d.]*)+)", run):
+        return found.group(1) + found.group(2)
+    if found := re.fullmatch(r"(\d[\d.]*)\s?([-+])\s?(\d[\d.]*)%", run):  # 200 + 10%
+        return "{0} {1} {2}% * {0}".format(*found.groups())
+    return run

@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graphs.models.offline_arithmetic import expression_in
-from graphs.models.offline_words import proper_names, sentences, stems, words
+from graphs.models.offline_arithmetic import beyond_calculator, expression_in, is_plain_sum
+from graphs.models.offline_notes import note_in, states_preference
+from graphs.models.offline_places import wider_words
+from graphs.models.offline_words import GENERIC, sentences, stems, words
 
-_NOTE = re.compile(
-    r"^(?:please |also |and |can you |could you |hi,? |hello,? )*"
-    r"(?:(?:remember|note|keep in mind|don'?t forget|do not forget)(?: that|:|,)? |"
-    r"(?:(?:make|save|take|store) (?:a|this) note|(?:save|store))(?: of| that|:| that:)+ )(.+)$",
-    re.IGNORECASE,
-)
 _MORE = re.compile(
     r",?\s+and (?:also )?(?=(?:what|how|who|when|where|which|please|can|could|do|does|is|are)\b)",
     re.IGNORECASE,
@@ -26,12 +22,9 @@ _ASKS = re.compile(
     r"|i need)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
-    r"\b(?:the |an? )?(?:same )?(\w+) (?:that|which|who) ([^?.!,;]+)", re.IGNORECASE
-)
 _FINISH = ("finish", "final_answer", "submit_answer")
 
-Kind = Literal["note", "sum", "search"]
+Kind = Literal["note", "sum", "search", "beyond"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,10 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One part of the question. `text` is the fact, the expression or the question itself."""
+    """One part of the question. `text` is the fact, the expression or the question itself.
+
+    "beyond" is a sum that the calculator can't do.
+    """
 
     kind: Kind
     text: str
@@ -101,51 +97,40 @@ def split(question: str) -> list[Task]:
     """Split a question into its parts, in order; what asks nothing is context for what follows."""
     tasks: list[Task] = []
     context: list[str] = []
-    for sentence in sentences(question):
-        for raw in _MORE.split(sentence):
-            part = raw.strip()
-            if note := _NOTE.match(part.replace("\u2019", "'")):
-                tasks.append(Task("note", note.group(1).strip()))
-            elif expression := expression_in(part):
-                tasks.append(Task("sum", expression))
-            elif part.endswith("?") or _ASKS.match(part):
-                tasks.append(Task("search", part, " ".join(context)))
-                context = []
-            elif stems(part):
-                context.append(part)
+    parts = [part for sentence in sentences(question) for part in _parts(sentence)]
+    for part in parts:
+        asks = part.endswith("?") or _ASKS.match(part) is not None
+        if note := note_in(part):
+            tasks.append(Task("note", note))
+        elif states_preference(part):
+            tasks.append(Task("note", part))
+        elif (asks or len(parts) == 1 or is_plain_sum(part)) and (found := expression_in(part)):
+            tasks.append(Task("sum", found))
+        elif (asks or len(parts) == 1) and beyond_calculator(part):
+            tasks.append(Task("beyond", part))
+        elif asks:
+            tasks.append(Task("search", part, " ".join(context)))
+            context = []
+        elif stems(part):
+            context.append(part)
     if context and not any(task.kind == "search" for task in tasks):
         tasks.append(Task("search", " ".join(context)))
     return tasks
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """A question about something that another search must name first.
-
-    "the earbuds made by [the company that acquired Acme]": `first` asks who, `clause` is the
-    bracket, `relation` is "acquired Acme".
-    """
-
-    first: str
-    clause: str
-    relation: str
-
-    def resolved(self, question: str, name: str) -> str:
-        """Return the question with the name in the clause's place."""
-        return question.replace(self.clause, name)
-
-
-def hop_in(question: str) -> Hop | None:
-    """Find a clause that stands for a name: it holds a name, and is not all that is asked."""
-    for found in _CLAUSE.finditer(question):
-        relation = found.group(2).strip()
-        rest = question.replace(found.group(), " ")
-        if proper_names(f"x {relation}") and stems(rest) - stems(found.group()):
-            return Hop(f"who {relation}", found.group(), relation)
-    return None
+def _parts(sentence: str) -> list[str]:
+    """Cut a sentence before another question, and before a sum of its own: "... and 2+2"."""
+    found: list[str] = []
+    for part in _MORE.split(sentence):
+        joined = re.split(r",?\s+and\s+", part.strip())
+        if len(joined) > 1 and is_plain_sum(joined[-1]):
+            found += [" and ".join(joined[:-1]), joined[-1]]
+        else:
+            found.append(part.strip())
+    return [part for part in found if part]
 
 
 def fewer_words(question: str) -> str:
-    """Return the words that carry meaning, for a second search."""
-    kept = [word for word in words(question) if stems(word)]
-    return " ".join(kept)
+    """Return the words that carry meaning, and the regions of countries, for a second search."""
+    kept = [word for word in words(question) if stems(word) - GENERIC]
+    return f"{' '.join(kept)} {wider_words(question)}".strip()

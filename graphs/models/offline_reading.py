@@ -2,184 +2,167 @@
 
 from __future__ import annotations
 
-import calendar
 import re
-from collections import Counter
-from dataclasses import dataclass, field
-from math import log
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
-from graphs.models.offline_words import COMMON, proper_names, sentences, stems
+from graphs.models.offline_asked import Asked
+from graphs.models.offline_passages import Passage, join_compounds, passages
+from graphs.models.offline_words import GENERIC, stems
 
-ENOUGH = 0.5
+ENOUGH = 0.55
 """The share of a question's weight that an answer's sentences and title must carry."""
 
+_ENOUGH_IF_TITLED = 0.35  # where the whole title is what is asked about
+_LEAST_OF_REST = 0.4  # of what the title does not say
 _MAX_SENTENCES = 3
-_NO_MATCH = re.compile(r"\s*(?:no|0) (?:match|result|document|hit|passage)", re.IGNORECASE)
-_CALENDAR = frozenset([*calendar.month_name, *calendar.day_name])
-_NAME = re.compile(r"\b[A-Z][\w-]*(?:[ ][A-Z][\w-]*)*")
-_AMOUNT = re.compile(r"[$€£]\s?\d|\d\s?(?:%|dollars|euros)|\bfree\b", re.IGNORECASE)
-_SPAN = re.compile(
-    r"\d[\d.,-]*\+?[\s-]+(?:business )?(?:second|minute|hour|day|week|month|year)"
-    r"|\b(?:19|20)\d\d\b",
+_LEANS = re.compile(
+    r"^(?:it|this|they|these|those|then|otherwise|each|both|after that)\b"
+    r"|^(?:\w+ ){1,4}(?:it|them)\b",
     re.IGNORECASE,
 )
-_WANTS = (
-    (re.compile(r"\bhow much\b|\bprice|\bcosts?\b|\bfees?\b", re.IGNORECASE), _AMOUNT),
-    (re.compile(r"\bhow long\b|\bwhen\b|\bhow many (?:days|months|years)", re.IGNORECASE), _SPAN),
-)
-
-
-@dataclass(slots=True)
-class Passage:
-    """One document's part in a result: its title, and its units of text, each with a heading."""
-
-    title: str
-    units: list[tuple[str, str]] = field(default_factory=list)
-
-
-def passages(result: str) -> list[Passage]:
-    """Read a search result: blocks between `---` lines, led by `Title:` where there is one."""
-    found: list[Passage] = []
-    if _NO_MATCH.match(result):
-        return found
-    for block in re.split(r"^\s*-{3,}\s*$", result, flags=re.MULTILINE):
-        title = re.search(r"^\s*Title:\s*(.+)$", block, re.MULTILINE)
-        if title is None and "\nTitle:" in f"\n{result}":
-            continue  # the line that counts the results
-        body = re.sub(r"^\s*(?:Title|File):.*$", "", block, flags=re.MULTILINE)
-        passage = Passage(title.group(1).strip() if title else "")
-        passage.units = _units(body)
-        if passage.units:
-            found.append(passage)
-    return found
-
-
-def _units(body: str) -> list[tuple[str, str]]:
-    """Split a text into sentences, list items and table rows, each with the heading above it."""
-    units: list[tuple[str, str]] = []
-    heading, paragraph = "", ""
-    header: list[str] = []
-    for line in [*body.splitlines(), ""]:
-        text = line.strip()
-        is_item = re.match(r"(?:[-*+]|\d+[.)])\s+", text)
-        is_apart = line.startswith("    ") and not is_item  # such as a formula
-        if not text or text.startswith(("#", "|")) or is_item or is_apart:
-            units.extend((heading, sentence) for sentence in sentences(paragraph))
-            paragraph = ""
-        if text.startswith("#"):
-            heading = text.lstrip("# ").strip()
-        elif text.startswith("|"):
-            cells = [cell.strip() for cell in text.strip("|").split("|")]
-            if not header:
-                header = cells
-            elif not all(set(cell) <= set("-: ") for cell in cells):
-                units.append((heading, _row(header, cells)))
-            continue
-        elif is_item:
-            paragraph = text[is_item.end() :] if is_item.group()[0] in "-*+" else text
-        elif is_apart and text:
-            units.append((heading, text))
-        elif text:
-            paragraph = f"{paragraph} {text}".strip()
-        header = []
-    return units
-
-
-def _row(header: list[str], cells: list[str]) -> str:
-    values = [
-        f"{name} {cell}".strip() if name else cell
-        for name, cell in zip(header[1:], cells[1:], strict=False)
-        if cell
-    ]
-    return f"{cells[0]}: {', '.join(values)}."
+_ALIKE = 0.06
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a result says to a question: the words, where they stand, how much they cover."""
+    """What a result says to a question: the words, where they stand, how well they fit."""
 
     text: str
     title: str
-    coverage: float
+    score: float
+    covered: frozenset[str] = frozenset()
 
 
-def best_answer(question: str, results: list[str]) -> Finding | None:
-    """Return the sentences of one passage that cover the question best; None if too little does."""
-    asked = stems(question)
-    read = [passage for result in results for passage in passages(result)]
-    if not asked or not read:
-        return None
-    weights = _weights(asked, read)
-    total = sum(weights.values()) or 1.0
-    best: Finding | None = None
-    best_score = 0.0
+def best_answers(question: str, results: Sequence[str], context: str = "") -> list[Finding]:
+    """Return the sentences of the passage that fit the question best, or [] if none fits.
+
+    Where documents of several things of one kind fit as well, each has its say, three at most.
+    """
+    read = list({(p.title, p.text): p for r in results for p in passages(r)}.values())
+    join_compounds(read)
+    asked = Asked.read(question, read)
+    if not asked.weights or not read:
+        return []
+    found = []
     for rank, passage in enumerate(read):
-        chosen, covered = _choose(question, weights, passage)
-        coverage = sum(weights[word] for word in covered) / total
-        score = coverage + _wanted(question, " ".join(chosen)) * 0.15 - rank * 0.02
-        if chosen and coverage >= ENOUGH and score > best_score:
-            best, best_score = Finding(" ".join(chosen), passage.title, coverage), score
-    return best
+        said = _said(asked, passage)
+        if said is not None:
+            score = said.score - rank * 0.02 + 0.2 * _title_fit(asked, passage, stems(context))
+            found.append(Finding(said.text, said.title, score, said.covered))
+    found.sort(key=lambda finding: -finding.score)
+    return found[:1] + [
+        other
+        for other in found[1:3]
+        if _is_of_a_kind(found[0], other, asked) and found[0].score - other.score <= _ALIKE
+    ]
 
 
-def _weights(asked: set[str], read: list[Passage]) -> dict[str, float]:
-    """Weigh a word by how few passages have it; one that none has weighs as an average one."""
-    texts = [stems(p.title + " " + " ".join(f"{h} {u}" for h, u in p.units)) for p in read]
-    known = Counter(word for text in texts for word in text if word in asked)
-    weights = {word: log(1 + (len(read) + 1) / (known[word] + 0.5)) for word in known}
-    average = sum(weights.values()) / len(weights) if weights else 1.0
-    return {word: weights.get(word, average) for word in asked}
+def _is_of_a_kind(first: Finding, other: Finding, asked: Asked) -> bool:
+    """Say whether two titles name things of the kind that the question asks about."""
+    shared = stems(first.title) & stems(other.title) & asked.weights.keys()
+    return first.title != other.title and bool(shared) and first.covered == other.covered
 
 
-def _wanted(question: str, text: str) -> float:
-    """Say whether the text has the amount or the time that the question asks for."""
-    kinds = [answer for asks, answer in _WANTS if asks.search(question)]
-    return 1.0 if kinds and any(kind.search(text) for kind in kinds) else 0.0
+def _title_fit(asked: Asked, passage: Passage, context: set[str]) -> float:
+    """Say how far title and question are about the same, 0 to 1."""
+    title = stems(passage.title) - (GENERIC - asked.weights.keys())
+    hit = title & asked.held(passage.title, passage)
+    return _fit(asked, hit, title, title & (asked.implied | context))
 
 
-def _choose(
-    question: str, weights: dict[str, float], passage: Passage
-) -> tuple[list[str], set[str]]:
-    titled = stems(passage.title) & weights.keys()
-    scored = []
+def _fit(
+    asked: Asked, hit: set[str], whole: set[str], also: AbstractSet[str] = frozenset()
+) -> float:
+    """Return the harmonic mean of how much of a title is asked, and how much of what is asked."""
+    hit = hit & whole
+    precision = len(hit | also) / len(whole) if whole else 0.0
+    recall = asked.weight(hit)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _said(asked: Asked, passage: Passage) -> Finding | None:
+    """Choose the passage's sentences; None where they say too little of what is asked."""
+    if asked.names_missing(passage):
+        return None
+    titled = asked.held(passage.title, passage)
+    rest = asked.weights.keys() - titled - GENERIC
+    if not rest and titled - GENERIC and not asked.insists():
+        picked, own = _first(passage), titled
+    else:
+        picked, own = _choose(asked, passage, titled)
+    if not picked:
+        return None
+    if rest and not own & rest and not asked.insists():  # only the title is to the point
+        picked = _first(passage)
+    chosen = [passage.units[position] for position in picked]
+    text = " ".join(sentence for _, sentence in chosen)
+    coverage = asked.weight(titled | own)
+    subject = asked.subject()
+    if subject and not subject & (titled | own):
+        return None
+    whole = asked.weight(set(rest))
+    title = stems(passage.title) - GENERIC
+    enough = _ENOUGH_IF_TITLED if title and title <= titled else ENOUGH
+    lacks_rest = whole and asked.weight(own & rest) < _LEAST_OF_REST * whole
+    if coverage < enough or (lacks_rest and enough == ENOUGH):
+        return None
+    if asked.insists() and not asked.wanted(text):
+        return None
+    fit = _title_fit(asked, passage, set())
+    wants = 0.15 if asked.wanted(text) else 0.0
+    headed = max(_fit(asked, asked.held(h, passage), stems(h) - GENERIC) for h, _ in chosen)
+    return Finding(
+        text, passage.title, coverage + 0.4 * fit + 0.2 * headed + wants, frozenset(titled | own)
+    )
+
+
+def _first(passage: Passage) -> list[int]:
+    """Return the sentences that open the passage: what it is about."""
+    return _whole(passage, list(range(min(2, len(passage.units)))))
+
+
+def _choose(asked: Asked, passage: Passage, titled: set[str]) -> tuple[list[int], set[str]]:
+    """Return the sentences that say the most of what the title does not.
+
+    Also what the best of them covers: scattered words of several sentences answer nothing.
+    """
+    scored: list[tuple[float, int, set[str]]] = []
     for position, (heading, text) in enumerate(passage.units):
-        own = stems(text) & weights.keys()
-        above = (stems(heading) & weights.keys()) - own
-        score = sum(weights[word] for word in own) + 0.6 * sum(weights[word] for word in above)
-        if own or above:
-            score += _wanted(question, text) * 1.2 + (0.4 if position == 0 else 0.0)
+        own = asked.held(text, passage)
+        above = asked.held(heading, passage) - own
+        polarity = asked.polarity(f"{heading} {text}")
+        new, again = own - titled, own & titled
+        score = asked.weight(new) + 0.25 * asked.weight(again) + 0.7 * asked.weight(above - titled)
+        score += 0.25 if asked.timed(text) else 0.0
+        if own or above or asked.timed(text):
+            score += 0.25 if asked.wanted(text) else 0.0
+            score += (0.05 if position == 0 else 0.0) + polarity
             scored.append((score, position, own | above))
     if not scored:
         return [], set()
     scored.sort(key=lambda item: (-item[0], item[1]))
-    top = scored[0][0]
-    picked = [item for item in scored[:_MAX_SENTENCES] if item[0] >= 0.6 * top]
-    covered = titled.union(*(item[2] for item in picked))
-    positions = sorted(item[1] for item in picked)
-    if passage.units[positions[-1]][1].endswith(":"):  # it leads a list
-        heading = passage.units[positions[-1]][0]
-        rest = range(positions[-1] + 1, min(positions[-1] + 6, len(passage.units)))
-        positions += [i for i in rest if passage.units[i][0] == heading]
-    elif len(positions) == 1 and positions[0] == 0 and len(passage.units) > 1:
-        positions.append(1)
-    return [passage.units[position][1] for position in positions], covered
+    top, position, covered = scored[0]
+    picked, covered = [position], set(covered)
+    for score, other, more in scored[1:]:
+        adds = asked.weight(more - covered - titled)
+        if len(picked) < _MAX_SENTENCES and (score >= 0.85 * top or adds > 0.15 * top + 0.05):
+            picked.append(other)
+            covered |= more
+    return _whole(passage, sorted(picked)), scored[0][2]
 
 
-def entity_for(relation: str, results: list[str], known: str) -> tuple[str, str] | None:
-    """Find the name that a relation points to, and the sentence that says so.
-
-    `relation` is such as "acquired Acme": the sentence must hold all its words, and a proper name,
-    of one or more words, that shares none with the relation or the question (`known`).
-    """
-    wanted = stems(relation)
-    taken = {name.lower() for name in (*proper_names(f"x {relation}"), *proper_names(f"x {known}"))}
-    units = [text for result in results for p in passages(result) for _, text in p.units]
-    for text in units:
-        if not wanted <= stems(text):
-            continue
-        for found in _NAME.finditer(text):
-            name = [word for word in found.group().split() if word.lower() not in COMMON]
-            is_new = taken.isdisjoint(word.lower() for word in name)
-            if name and is_new and not _CALENDAR.issuperset(name):
-                return " ".join(name), text
-    return None
+def _whole(passage: Passage, picked: list[int]) -> list[int]:
+    """Add what the sentences lean on: the one before "it", the items of a list that one leads."""
+    chosen = set(picked)
+    for position in picked:
+        heading, text = passage.units[position]
+        before = passage.units[position - 1] if position else ("", "")
+        if _LEANS.search(text) and before[0] == heading and before[1].endswith((".", "?", "!")):
+            chosen.add(position - 1)
+    heading, last = passage.units[max(chosen)]
+    if last.endswith(":"):
+        following = range(max(chosen) + 1, min(max(chosen) + 6, len(passage.units)))
+        chosen.update(i for i in following if passage.units[i][0] == heading)
+    return sorted(chosen)

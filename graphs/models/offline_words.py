@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"\d+/\d+|[^\W_]+(?:[-'\u2019.][^\W_]+)*")
+_CODE = re.compile(r"([A-Za-z]{1,6})[-\u2010\u2011]?(\d{2,})")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"\u201d')]*\s+(?=[\"\u201c(]?[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|mr|mrs|ms|dr|st|no|approx|[ap]\.m)\.)$", re.IGNORECASE
@@ -27,6 +28,24 @@ _SAME = {
     "annual": "year",
     "annually": "year",
     "monthly": "month",
+    "trial": "try",
+    "tried": "try",
+    "life": "last",
+    "lifetime": "last",
+    "e-mail": "email",
+    "mail": "email",
+    "subscription": "plan",
+    "abroad": "international",
+    "cancellation": "cancel",
+    "cancelation": "cancel",
+    "delivery": "ship",
+    "deliver": "ship",
+    "shipment": "ship",
+    "payment": "pay",
+    "bill": "invoice",
+    "expiry": "expire",
+    "expiration": "expire",
+    "parcel": "package",
 }
 COMMON = frozenset(  # function words, and what questions are phrased with
     """
@@ -57,16 +76,38 @@ def stem(word: str) -> str:
             if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":  # noqa: PLR2004
                 word = word[:-1]
             break
-    return _SAME.get(word, word)
+    return stem(_SAME[word]) if word in _SAME else word
+
+
+GENERIC = frozenset(  # stems that say little about what is asked
+    map(
+        stem,
+        """
+        accept actually allow allowed apply available best company current currently customer day
+        deal describe detail device different exactly explain fast folk full good guy handle happen
+        help info information item kind make mean month new offer old people person policy possible
+        process product provide quick quickly right rule somebody someone something soon start
+        still stop take thing time today type use user using usual usually way week work year
+        """.split(),  # noqa: SIM905 - a list of them would be a page
+    )
+)
 
 
 def stems(text: str) -> set[str]:
-    """Return the stems of the words that carry meaning; a compound counts by its parts too."""
-    found = set()
+    """Return the stems of the words that carry meaning; a compound counts by its parts too.
+
+    A code is one word with and without its hyphen, and counts by its number too: `E-4042`.
+    """
+    found: set[str] = set()
     for word in words(text):
-        if word.lower() not in COMMON:
-            found.add(stem(word))
-            found.update(stem(part) for part in word.split("-") if part and "-" in word)
+        if word.lower() in COMMON or (len(word) == 1 and word.isalpha() and word.isascii()):
+            continue
+        if code := _CODE.fullmatch(word):
+            found.update((code.expand(r"\1\2").lower(), code.group(2)))
+            continue
+        found.add(stem(word))
+        if "-" in word and word.lower() not in _SAME:
+            found.update(stem(part) for part in word.split("-") if len(part) > 1)
     return found - COMMON
 
 

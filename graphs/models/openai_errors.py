@@ -27,6 +27,7 @@ def stock_errors(key: Any) -> Iterator[None]:
         for shown in (error, error.__cause__):
             if isinstance(shown, openai.APIError):
                 _conceal(shown, secret)
+        _conceal_header(error)
         if type(error).__module__.startswith("langchain_openai"):
             raise
         if isinstance(error, openai.BadRequestError):
@@ -46,6 +47,14 @@ def _conceal(error: openai.APIError, secret: str) -> None:
     error.args = tuple(hide(arg) if isinstance(arg, str) else arg for arg in error.args)
     error.body = json.loads(hide(json.dumps(error.body))) if _is_data(error.body) else error.body
     error.body = redact_data(error.body)
+
+
+def _conceal_header(error: BaseException | None) -> None:
+    """Remove what the HTTP client quotes of a header that can't be sent, which may be the key."""
+    while error is not None:
+        if type(error).__name__ == "LocalProtocolError":
+            error.args = ("a header that can't be sent",)
+        error = error.__cause__ or error.__context__
 
 
 def _is_data(body: object) -> bool:

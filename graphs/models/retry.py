@@ -1,4 +1,4 @@
-"""Which model errors are worth another try, how long to wait, and how to say them in one line."""
+"""Which model errors are worth another try, and how long to wait for it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ from langchain_core.exceptions import ContextOverflowError
 from langchain_core.exceptions import ModelError as ProviderError
 
 from graphs.models.errors import ModelError, ModelReplyError
-from tools.redact import redact
+from graphs.models.failures import MAX_LINE, describe, status_code
+
+__all__ = [
+    "ATTEMPTS",
+    "MAX_LINE",
+    "MAX_RETRY_AFTER",
+    "async_retrying",
+    "describe",
+    "is_configuration",
+    "is_context_overflow",
+    "is_transient",
+    "retry_after",
+    "retrying",
+    "status_code",
+]
 
 ATTEMPTS = 3
 MAX_RETRY_AFTER = 30.0
 """Seconds; a server that asks for more is asked again after this long all the same."""
 
-MAX_LINE = 400
-"""Characters of a described error."""
-
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _OVERFLOW_WORDS = ("context_length_exceeded", "exceed_context_size", "context length", "n_ctx")
 _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8.0) + tenacity.wait_random(0, 0.5)
-
-
-def status_code(error: BaseException) -> int | None:
-    """Return the HTTP status that an error of any provider's client carries."""
-    for source in (error, getattr(error, "response", None)):
-        if isinstance(code := getattr(source, "status_code", None), int):
-            return code
-    return None
 
 
 def is_transient(error: BaseException) -> bool:
@@ -141,24 +144,3 @@ def _policy(attempts: int, before_sleep: Any) -> dict[str, Any]:
         "before_sleep": before_sleep,
         "retry_error_callback": _give_up,
     }
-
-
-def describe(error: BaseException) -> str:
-    """Say in one redacted line what failed, with the status and the number of attempts."""
-    body = getattr(error, "body", None)
-    said = body.get("message") if isinstance(body, Mapping) else None
-    text = str(said or getattr(error, "message", None) or error or "")
-    status = status_code(error)
-    if status is not None:
-        text = f"the model server answered {status}: {text or 'nothing more'}"
-    elif not isinstance(error, ModelError | ModelReplyError):
-        cause = error.__cause__
-        while cause is not None and cause.__cause__ is not None:
-            cause = cause.__cause__
-        reason = f": {text}" if text else ""
-        text = f"{type(error).__name__}{reason}" + (f" ({cause})" if cause and str(cause) else "")
-    line = " ".join(redact(text).split())
-    if len(line) > MAX_LINE:
-        line = f"{line[: MAX_LINE - 1]}…"
-    notes = [note for note in getattr(error, "__notes__", ()) if note.endswith("attempts")]
-    return f"{line} ({notes[-1]})" if notes else line

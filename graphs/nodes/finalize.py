@@ -9,7 +9,7 @@ from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import refusal_of
-from graphs.state import Ending, Progress, State, begin, ending, progress_of
+from graphs.state import Ending, Progress, State, Status, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
 from graphs.usage import usage_of
@@ -27,8 +27,8 @@ def finalize(
 
     It keeps true that
     * the request holds no tools, and a call in the reply is answered, not run;
-    * the run ends here, flagged `tool_limit`: with the reply's text, or with a sentence that says
-      there is none.
+    * the run ends here, flagged `tool_limit` or `stuck`: with the reply's text, or with a sentence
+      that says there is none.
 
     Args:
         source: The model.
@@ -61,24 +61,26 @@ def finalize(
             "messages": said,
             "progress": {**progress, "open_calls": 0},
             "usage": cost,
-            **_end(asked, limit),
+            **_end(asked, limit, "stuck" if progress["stuck"] else "tool_limit"),
         }
 
     return Node("finalize", body, context)
 
 
-def _end(asked: Asked, limit: str) -> Ending:
+def _end(asked: Asked, limit: str, status: Status) -> Ending:
     if asked.reply is None:
         reason = f"{limit}, and then the model failed: {asked.failure}"
         return ending(None, "no_answer", reason)
     if answer := answer_text(asked.reply):
         reason = f"{limit}; this is the last answer, given without tools"
-        return ending(answer, "tool_limit", reason)
+        return ending(answer, status, reason)
     said = refusal_of(asked.reply) or "the last call, without tools, gave no text"
-    return ending(NO_ANSWER, "tool_limit", f"{limit}; {said}")
+    return ending(NO_ANSWER, status, f"{limit}; {said}")
 
 
 def _limit(progress: Progress, counted: str) -> str:
+    if progress["stuck"]:
+        return "the same tool call came four times in a row with nothing new"
     spent = progress["calls"] if counted == "tool call" else progress["rounds"]
     cap = progress["cap"]
     if max(spent, progress["rounds"]) >= cap:

@@ -1,5 +1,6 @@
 """`validate_calls`: every call is checked against its tool's schema before anything runs."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMe
 from graphs import audit
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
+from graphs.repeats import ENDED, WARNED, WARNING, judge
 from graphs.state import State
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
@@ -17,11 +19,23 @@ MAX_CALLS = 20
 """Calls of one reply that may run, a fixed limit; the rest are answered with an error."""
 
 TOO_MANY = f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again"
+_REPEATS: dict[str, tuple[str | None, dict[str, Any]]] = {
+    "run": (None, {}),
+    "warn": (WARNING, {WARNED: True}),
+    "end": (ENDED, {}),
+}
+
+logger = logging.getLogger("rungs")
+
 OVER_LIMIT = "not executed: the limit of tool calls for this question is reached"
 
 
 def validate_calls(
-    tools: Sequence[Contract], *, context: type[Context], approval: bool = False
+    tools: Sequence[Contract],
+    *,
+    context: type[Context],
+    approval: bool = False,
+    stop_repeats: bool = False,
 ) -> Node:
     """Make the node that checks the calls of the newest reply.
 
@@ -37,6 +51,8 @@ def validate_calls(
         tools: The tools that exist.
         context: The variant's settings.
         approval: Whether an `approve` node follows, which asks for the yes that some tools need.
+        stop_repeats: Whether the same call with the same result is warned of, and then ends the
+            tools.
     """
     contracts = {tool.name: tool for tool in tools}
 
@@ -48,21 +64,33 @@ def validate_calls(
         calls: list[ToolCall] = []
         allowed = min(MAX_CALLS, _calls_left(state, scope.context))
         made: list[ToolCall | InvalidToolCall] = [*reply.tool_calls, *reply.invalid_tool_calls]
+        stuck = False
         for place, call in enumerate(made):
             arguments, error = _check(call, contracts, scope.context, approval=approval)
+            told: dict[str, Any] = {}
             if place >= allowed:
                 error = TOO_MANY if allowed == MAX_CALLS else OVER_LIMIT
+            elif error is None and stop_repeats and call["type"] == "tool_call":
+                verdict = judge(state["messages"], call)
+                stuck = stuck or verdict == "end"
+                error, told = _REPEATS[verdict]
             named = ToolCall(
                 name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call"
             )
             if error is None:
                 calls.append(named)
             else:
-                errors.append(failed_result(named, error))
+                errors.append(failed_result(named, error, **told))
                 audit.tool_call(scope, named, errors[-1], step=step)
+        if stuck:
+            names = ", ".join(sorted({call["name"] or "unknown" for call in made}))
+            logger.warning("a run was stuck on %s: does its description say when to stop?", names)
+            errors += [failed_result(call, ENDED) for call in calls]
+            calls = []
         update: Update = {"messages": errors, "calls": calls} if errors else {"calls": calls}
-        if to_approve := sum(contracts[call["name"]].requires_confirmation for call in calls):
-            update["progress"] = {**state["progress"], "to_approve": to_approve}
+        to_approve = sum(contracts[call["name"]].requires_confirmation for call in calls)
+        if to_approve or stuck:
+            update["progress"] = {**state["progress"], "to_approve": to_approve, "stuck": stuck}
         return update
 
     return Node("validate_calls", body, context)
