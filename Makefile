@@ -35,7 +35,7 @@ run: $(RUN_READY) ## answer a question with tools: make run Q="..." DOCS=~/my/do
 
 .PHONY: test
 test: $(DEV_READY) ## run the tests, offline
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 .PHONY: test-server
 test-server: $(DEV_READY) ## run the tests that start LangGraph's server

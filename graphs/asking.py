@@ -14,7 +14,7 @@ from graphs.model_source import Bound, ModelSource
 from graphs.models import retry
 from graphs.models.quirks import RawCalls, normalize_reply
 from graphs.node import Scope
-from graphs.transcript import call_ids
+from graphs.transcript import call_ids, with_system
 from graphs.waiting import Steps, Wait
 
 
@@ -62,7 +62,7 @@ def ask(
     """
     model = source.bound(scope.context, offered)
     config, raw = _listening(scope.config, model)
-    sent = [system, *view]
+    sent = with_system(system, view)
     started = time.perf_counter()
     try:
         reply, attempts = yield from _persistently(model, sent, config)

@@ -85,14 +85,16 @@ def build(
 
     Args:
         model: A chat model or a `provider:name`; None takes the run's `context.model`.
-        tools: Tools, functions or JSON schemas with a callable; None takes `tools.toml`.
+        tools: Tools, functions or JSON schemas with a callable; None takes `tools.toml`. One of
+            which nothing more is known needs a person's yes: `contract(tool, effect="read_only")` says
+            more.
 
     Raises:
         ContractError: A tool can't be offered.
         ToolsFileError: The tools file is wrong.
         ModelError: The model can't be used as it is configured.
     """
-    contracts = load_tools() if tools is None else as_contracts(tools)
+    contracts = load_tools() if tools is None else as_contracts(tools, trusting=False)
     source = ModelSource(model, contracts)
     prompt = prompts.with_tools(
         prompts.load("system_prompt_with_tools", names={"company", "memory_notes"}), contracts

@@ -68,7 +68,7 @@ class ToolRound:
             cached = yield from self._cache.get(contract, call)
             if cached is not None:
                 return good_result(call, cached, {"cached": True, **self._changed(call)})
-        if _changes(contract):
+        if contract.once:
             entry = yield from self._ledger.look_up(call)
             if entry is not None:
                 return _recorded(call, entry)
@@ -76,7 +76,7 @@ class ToolRound:
             job = _job(contract, call, scope, self._scope.context)
         except InjectionError as error:
             return failed_result(call, f"{call['name']} failed: {error}")
-        if _changes(contract):
+        if contract.once:
             yield from self._ledger.enter(call)
         trace = yield from trace_start(self._scope, contract, call)
         return AtWork(call, contract, job, trace)
@@ -89,12 +89,12 @@ class ToolRound:
         """
         call, contract = work.call, work.contract
         if isinstance(end.error, GraphBubbleUp):
-            if _changes(contract):
+            if contract.once:
                 yield from self._ledger.strike(call)
             end = _paused(end, alone=alone)
         told = {"seconds": round(end.seconds, 6), **self._changed(call)}
         result = result_of(call, work.job, end, self._scope.context.tool_result_limit, told)
-        if _changes(contract):
+        if contract.once:
             yield from self._ledger.close(call, result)
         yield from self._cache.put(contract, call, result)
         yield from trace_end(work.trace, result)
@@ -103,10 +103,6 @@ class ToolRound:
     def _changed(self, call: ToolCall) -> dict[str, Any]:
         """Note the arguments a call ran with where they are not those that the model wrote."""
         return {} if self._asked.get(call["id"]) == call["args"] else {"arguments": call["args"]}
-
-
-def _changes(contract: Contract) -> bool:
-    return contract.effect == "state_changing"
 
 
 def _call_scope(call: ToolCall, state: State, scope: Scope) -> CallScope:

@@ -15,6 +15,7 @@ from langchain_core.messages import (
     BaseMessage,
     HumanMessage,
     RemoveMessage,
+    SystemMessage,
     ToolCall,
     ToolMessage,
     convert_to_messages,
@@ -187,3 +188,15 @@ def _repaired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         elif message.text or not isinstance(message.content, str):
             view.append(message)
     return replayable(view)
+
+
+def with_system(system: BaseMessage, view: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Put the system prompt first, and what a caller's system messages say at its end.
+
+    Some providers take one system message only, and only as the first.
+    """
+    added = [message.text for message in view if message.type == "system"]
+    if not added:
+        return [system, *view]
+    text = "\n\n".join([system.text, *added])
+    return [SystemMessage(text), *(message for message in view if message.type != "system")]

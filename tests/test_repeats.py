@@ -7,6 +7,7 @@ import pytest
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, compiled, results, run
+from tools import contract
 
 pytestmark = pytest.mark.parametrize("mode", MODES)
 
@@ -24,7 +25,8 @@ def graph_of(told: list[str], *replies: Any) -> tuple[Any, ScriptedModel, list[i
         return told[min(len(ran), len(told)) - 1]
 
     model = ScriptedModel(replies=list(replies))
-    return compiled(model, [status], name="tool_calling"), model, ran
+    tool = contract(status, effect="read_only")
+    return compiled(model, [tool], name="tool_calling"), model, ran
 
 
 def test_a_third_equal_call_with_an_equal_result_is_warned_of_and_does_not_run(mode: Mode) -> None:
@@ -70,5 +72,7 @@ def test_another_call_between_them_starts_the_count_anew(mode: Mode) -> None:
         for place, n in enumerate(numbers)
     ]
     model = ScriptedModel(replies=[*calls, "ok"])
-    output = run(mode, compiled(model, [look], name="tool_calling"), "?")
+    output = run(
+        mode, compiled(model, [contract(look, effect="read_only")], name="tool_calling"), "?"
+    )
     assert [r.status for r in results(output["messages"])] == ["success"] * 5

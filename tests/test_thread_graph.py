@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
 from graphs import UsageError, open_graph
@@ -190,3 +190,17 @@ def test_a_history_that_ends_with_a_reply_gets_no_word_about_an_empty_one(
     with open_graph("tools_in_context", db=db, model=model, tools=[]) as graph:
         run(mode, graph, {"messages": [HumanMessage("q"), AIMessage("partial")]})
     assert [m.text for m in model.requests[0].messages[1:]] == ["q", "partial"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_callers_system_messages_become_part_of_the_one_system_prompt(
+    mode: Mode, tmp_path: Path
+) -> None:
+    model = ScriptedModel(replies=["Ja."])
+    given = {"messages": [SystemMessage("Answer in German."), HumanMessage("q")]}
+    with open_graph("tools_in_context", db=tmp_path / "r.sqlite", model=model, tools=[]) as graph:
+        run(mode, graph, given)
+    first, second = model.requests[0].messages
+    assert first.type == "system"
+    assert first.text.endswith("Answer in German.")
+    assert second.text == "q"

@@ -64,6 +64,8 @@ class Contract:
         injected: Parameters that the application fills; never shown, never quoted in errors.
         effect: What running it does; a tool of unknown effect counts as state-changing.
         requires_confirmation: Whether a person must say yes to each call.
+        once: Whether a call may take effect only once, whatever crashes: it is known to change
+            state, or a person says yes to it.
         timeout: Seconds, instead of the run's `tool_timeout`.
         cache_seconds: How long a result may be reused; read-only tools alone.
         fingerprint: Changes with name, description, schema or code; part of persistent cache keys.
@@ -77,6 +79,7 @@ class Contract:
     injected: Mapping[str, Injection]
     effect: Effect = "state_changing"
     requires_confirmation: bool = True
+    once: bool = True
     timeout: float | None = None
     cache_seconds: int | None = None
     fingerprint: str = ""
@@ -191,6 +194,7 @@ def contract(
     line = shorten(one_line(description or source.description), DESCRIPTION_CHARACTERS)
     if not line:
         raise ContractError(name, "it has no description; say in one line when to use it")
+    declared = effect is not None
     effect = effect or "state_changing"
     _check_policy(name, effect, timeout, cache_seconds)
     parameters = closed(name, source.parameters, generated=source.generated)
@@ -206,6 +210,7 @@ def contract(
         injected=source.injected,
         effect=effect,
         requires_confirmation=confirm,
+        once=effect == "state_changing" and (declared or confirm),
         timeout=timeout,
         cache_seconds=cache_seconds,
         fingerprint=fingerprint(name, line, parameters, source.code),

@@ -76,22 +76,28 @@ def load_tools(path: Path | str | None = None) -> list[Contract]:
     return list(contracts.values())
 
 
-def as_contracts(tools: Iterable[Any]) -> list[Contract]:
+def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> list[Contract]:
     """Make the contracts of the tools given to a graph, which may be contracts already.
 
-    A tool that is handed over in code runs without a person's yes: who writes the code says so by
-    `contract(tool, requires_confirmation=True)`, and in the tools file it is the default.
+    Args:
+        tools: Functions, LangChain tools, mappings or contracts.
+        trusting: Whether a tool of which nothing more is known runs without a person's yes. Else it
+            needs one, as what is listed as state-changing in the tools file does by default.
 
     Raises:
         ContractError: One of them can't be offered, or two have one name.
     """
     contracts: dict[str, Contract] = {}
     for tool in tools:
-        made = tool if isinstance(tool, Contract) else contract(tool, requires_confirmation=False)
+        made = tool if isinstance(tool, Contract) else _of(tool, trusting=trusting)
         if made.name in contracts:
             raise ContractError(made.name, "another tool has the same name")
         contracts[made.name] = made
     return list(contracts.values())
+
+
+def _of(tool: Any, *, trusting: bool) -> Contract:
+    return contract(tool, requires_confirmation=False if trusting else None)
 
 
 def unknown_tool(name: str, contracts: Iterable[Contract]) -> str:
