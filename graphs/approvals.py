@@ -85,7 +85,7 @@ def read_answer(
         )
     if len(decisions) != len(calls):
         raise AnswerError(
-            f"{len(calls)} decisions are needed, one for each call; got {len(decisions)}"
+            f"one decision is needed for each of {len(calls)} calls; got {len(decisions)}"
         )
     return [
         _decide(decision, call, contracts)

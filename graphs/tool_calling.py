@@ -7,6 +7,7 @@ tool call, after ten tool calls with one last call without tools, or when the sa
 the same result.
 """
 
+import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from graphs.model_source import ModelSource
 from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
 from graphs.rules import rule
 from graphs.state import Input, Output, Standing, State
-from tools import as_contracts, load_tools
+from tools import SHOP_FILE, Contract, as_contracts, load_tools
 
 NAME = "tool_calling"
 DESCRIPTION = "Tools that change things: a person approves, each effect happens at most once."
@@ -78,6 +79,10 @@ def after_round(state: Standing) -> Literal["next call", "out of calls"]:
     return "out of calls" if over else "next call"
 
 
+def _own_tools() -> list[Contract]:
+    return load_tools(os.environ.get("RUNGS_TOOLS") or SHOP_FILE)
+
+
 def build(
     *, model: BaseChatModel | str | None = None, tools: Sequence[Any] | None = None
 ) -> StateGraph[State, Context, Input, Output]:
@@ -85,16 +90,16 @@ def build(
 
     Args:
         model: A chat model or a `provider:name`; None takes the run's `context.model`.
-        tools: Tools, functions or JSON schemas with a callable; None takes `tools.toml`. One of
-            which nothing more is known needs a person's yes: `contract(tool, effect="read_only")` says
-            more.
+        tools: Tools, functions or JSON schemas with a callable; one of which nothing more is known
+            needs a person's yes (`contract(tool, effect="read_only")` says more). None takes the
+            file that `RUNGS_TOOLS` names, or `shop.toml`, the tools of the demo shop.
 
     Raises:
         ContractError: A tool can't be offered.
         ToolsFileError: The tools file is wrong.
         ModelError: The model can't be used as it is configured.
     """
-    contracts = load_tools() if tools is None else as_contracts(tools, trusting=False)
+    contracts = _own_tools() if tools is None else as_contracts(tools, trusting=False)
     source = ModelSource(model, contracts)
     prompt = prompts.with_tools(
         prompts.load("system_prompt_with_tools", names={"company", "memory_notes"}), contracts

@@ -3,12 +3,14 @@
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +58,12 @@ def server(home: Path) -> Iterator[str]:
         process = subprocess.Popen(
             [sys.executable, *DEV, "--port", str(port)],
             cwd=home,
-            env={**os.environ, **QUIET, "RUNGS_DB": str(home / "memory.sqlite")},
+            env={
+                **os.environ,
+                **QUIET,
+                "RUNGS_DB": str(home / "memory.sqlite"),
+                "RUNGS_SHOP": str(home / "shop.sqlite"),
+            },
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -76,6 +83,7 @@ def server(home: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=60)
+    assert "Blocking call" not in log.read_text(encoding="utf-8", errors="replace")
 
 
 def test_a_thread_begun_in_the_server_goes_on_in_the_command_line(server: str, home: Path) -> None:
@@ -98,3 +106,38 @@ def test_a_thread_begun_in_the_server_goes_on_in_the_command_line(server: str, h
     words = [message["content"] for message in state["values"]["messages"]]
     assert "How much is 18% of a $250 order?" in words
     assert "What is 6 * 7?" in words
+
+
+def test_a_pause_for_approval_is_answered_through_the_server_and_takes_effect_once(
+    server: str, home: Path
+) -> None:
+    refund = {"order_id": "O-2001", "amount": "1.00", "reason": "late"}
+    call_made = {"id": "c1", "name": "issue_refund", "args": refund}
+    script = home / "script.json"
+    script.write_text(json.dumps([{"tool_calls": [call_made]}, "Refunded."]), encoding="utf-8")
+    thread = str(uuid.uuid4())
+    call(f"{server}/threads", {"thread_id": thread})
+    run = {"assistant_id": "tool_calling", "context": {"model": f"scripted:{script}"}}
+    asked = {"messages": [{"role": "user", "content": "Refund a dollar of O-2001"}]}
+    paused = call(f"{server}/threads/{thread}/runs/wait", {**run, "input": asked})
+    (pause,) = paused["__interrupt__"]
+    assert pause["value"]["action_requests"][0]["name"] == "issue_refund"
+    assert _refunds(home) == 0
+
+    wrong = {"resume": {"decisions": []}}
+    again = call(f"{server}/threads/{thread}/runs/wait", {**run, "command": wrong})
+    assert "one decision" in again["__interrupt__"][0]["value"]["problem"]
+    yes = {"resume": {"decisions": [{"type": "approve"}]}}
+    ended = call(f"{server}/threads/{thread}/runs/wait", {**run, "command": yes})
+    assert ended["answer"] == "Refunded."
+    assert _refunds(home) == 1
+
+
+def _refunds(home: Path) -> int:
+    """Count the refunds of a dollar for being late."""
+    path = home / "shop.sqlite"
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT count(*) FROM refunds WHERE order_id = 'O-2001' AND reason = 'late'"
+        return int(connection.execute(query).fetchone()[0])

@@ -7,10 +7,11 @@ from tools.arguments import parse_arguments
 from tools.contract import CallScope, Checked, Contract, Effect, contract
 from tools.errors import ArgumentsError, ContractError, InjectionError, ToolsFileError
 from tools.redact import redact, redact_data
-from tools.registry import as_contracts, load_tools, unknown_tool
+from tools.registry import SHOP_FILE, as_contracts, load_tools, unknown_tool
 from tools.results import describe_error, limit, render
 
 __all__ = [
+    "SHOP_FILE",
     "ArgumentsError",
     "CallScope",
     "Checked",

@@ -17,6 +17,7 @@ from tools.validation import names
 
 __all__ = [
     "DEFAULT_FILE",
+    "SHOP_FILE",
     "ToolsFileError",
     "as_contracts",
     "load_tools",
@@ -25,6 +26,8 @@ __all__ = [
 ]
 
 DEFAULT_FILE = Path(__file__).with_name("tools.toml")
+SHOP_FILE = Path(__file__).with_name("shop.toml")
+"""The tools of the demo shop, some of which change things for good."""
 
 EFFECTS = ("read_only", "state_changing")
 _SECTIONS = (*EFFECTS, "mcp")
