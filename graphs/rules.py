@@ -1,9 +1,11 @@
 """Stop rules: the conditions on the edges of a state machine."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+
+from graphs.state import Standing
 
 
 class Rule(RunnableLambda[Any, str]):
@@ -25,3 +27,25 @@ class Rule(RunnableLambda[Any, str]):
 def rule(condition: Callable[[Any], str]) -> Rule:
     """Make a rule of a function from the state, as far as its annotation names it, to a word."""
     return Rule(condition)
+
+
+def after_reply(
+    state: Standing, *, steps_to_end: int, over: bool
+) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
+    """Say what follows a reply: its calls, the end, or another try where it said nothing.
+
+    Args:
+        state: How the run stands.
+        steps_to_end: Steps from a reply with calls to the end at a cap; where LangGraph's own limit
+            leaves no more, the run ends now.
+        over: Whether the run has no round left.
+    """
+    if state.get("status"):
+        return "answer"
+    progress = state.get("progress")
+    # A state that was written by hand may have no record of a run: then it is at its end.
+    if progress is None or state["remaining_steps"] <= steps_to_end:
+        return "out of rounds"
+    if progress["open_calls"]:
+        return "tool calls"
+    return "out of rounds" if over else "ask again"

@@ -116,7 +116,7 @@ class Standing(TypedDict):
     """The part of the state that stop rules look at; reading less keeps an edge cheap."""
 
     calls: NotRequired[list[ToolCall]]
-    progress: Progress
+    progress: NotRequired[Progress]
     status: NotRequired[Status | None]
     remaining_steps: RemainingSteps
 

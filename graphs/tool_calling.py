@@ -14,13 +14,12 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 
-import prompts
 from graphs.context import ToolCallsContext
-from graphs.model_source import ModelSource
 from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
-from graphs.rules import rule
+from graphs.rules import after_reply, rule
 from graphs.state import Input, Output, Standing, State
-from tools import SHOP_FILE, Contract, as_contracts, load_tools
+from graphs.wiring import wire
+from tools import SHOP_FILE, as_contracts, load_tools
 
 NAME = "tool_calling"
 DESCRIPTION = "Tools that change things: a person approves, each effect happens at most once."
@@ -29,58 +28,49 @@ Context = ToolCallsContext
 STEPS_TO_END = 4
 """Steps from a reply to the end: `validate_calls`, `approve`, `run_tools`, `finalize`."""
 
+Onward = Literal["valid calls", "next round", "out of rounds"]
+
 
 @rule
 def after_model(
     state: Standing,
-) -> Literal["tool calls", "answer", "ask again", "out of calls"]:
+) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
     """End at a text reply; a tool call goes on, and an empty reply is asked for once more."""
-    if state.get("status"):
-        return "answer"
-    if state["remaining_steps"] <= STEPS_TO_END:
-        return "out of calls"
-    if state["progress"]["open_calls"]:
-        return "tool calls"
-    return "ask again" if after_round(state) == "next call" else "out of calls"
+    return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
 
 @rule
-def after_validation(
-    state: Standing,
-) -> Literal["needs a yes", "valid calls", "next call", "out of calls"]:
+def after_validation(state: Standing) -> Literal["needs a yes"] | Onward:
     """Ask a person where a call needs it, run what may run, or send the errors back."""
-    if state["progress"]["to_approve"]:
-        return "needs a yes"
-    return after_approval_of(state)
+    return "needs a yes" if state["progress"]["to_approve"] else onward(state)
 
 
 @rule
-def after_approval(state: Standing) -> Literal["valid calls", "next call", "out of calls"]:
+def after_approval(state: Standing) -> Onward:
     """Run what may run, if anything is left to run."""
-    return after_approval_of(state)
+    return onward(state)
 
 
 @rule
-def after_tools(state: Standing) -> Literal["next call", "out of calls"]:
+def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
     """Let the model see the results, if it has a call left."""
-    return after_round(state)
+    return "out of rounds" if is_over(state) else "next round"
 
 
-def after_approval_of(state: Standing) -> Literal["valid calls", "next call", "out of calls"]:
-    """Say whether calls are left to run."""
-    return "valid calls" if state.get("calls") else after_round(state)
+def onward(state: Standing) -> Onward:
+    """Run the calls that are left; without one the model goes on, if it has a call left."""
+    if state.get("calls"):
+        return "valid calls"
+    return "out of rounds" if is_over(state) else "next round"
 
 
-def after_round(state: Standing) -> Literal["next call", "out of calls"]:
-    """Stop after the given number of tool calls, when stuck, or where LangGraph has no room."""
-    progress = state["progress"]
+def is_over(state: Standing) -> bool:
+    """Tell whether the tool calls are used up, the run is stuck, or LangGraph leaves no room."""
+    progress = state.get("progress")
+    if progress is None or progress["stuck"]:
+        return True
     spent = max(progress["calls"], progress["rounds"]) >= progress["cap"]
-    over = spent or progress["stuck"] or state["remaining_steps"] <= STEPS_TO_END + 1
-    return "out of calls" if over else "next call"
-
-
-def _own_tools() -> list[Contract]:
-    return load_tools(os.environ.get("RUNGS_TOOLS") or SHOP_FILE)
+    return spent or state["remaining_steps"] <= STEPS_TO_END + 1
 
 
 def build(
@@ -99,14 +89,9 @@ def build(
         ToolsFileError: The tools file is wrong.
         ModelError: The model can't be used as it is configured.
     """
-    contracts = _own_tools() if tools is None else as_contracts(tools, trusting=False)
-    source = ModelSource(model, contracts)
-    prompt = prompts.with_tools(
-        prompts.load("system_prompt_with_tools", names={"company", "memory_notes"}), contracts
-    )
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        State, context_schema=Context, input_schema=Input, output_schema=Output
-    )
+    own = os.environ.get("RUNGS_TOOLS") or SHOP_FILE
+    contracts = load_tools(own) if tools is None else as_contracts(tools, trusting=False)
+    builder, source, prompt = wire(model, contracts, Context)
 
     builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
     builder.add_node(
@@ -125,7 +110,7 @@ def build(
             "tool calls": "validate_calls",
             "answer": END,
             "ask again": "call_model",
-            "out of calls": "finalize",
+            "out of rounds": "finalize",
         },
     )
     builder.add_conditional_edges(
@@ -134,17 +119,17 @@ def build(
         {
             "needs a yes": "approve",
             "valid calls": "run_tools",
-            "next call": "call_model",
-            "out of calls": "finalize",
+            "next round": "call_model",
+            "out of rounds": "finalize",
         },
     )
     builder.add_conditional_edges(
         "approve",
         after_approval,
-        {"valid calls": "run_tools", "next call": "call_model", "out of calls": "finalize"},
+        {"valid calls": "run_tools", "next round": "call_model", "out of rounds": "finalize"},
     )
     builder.add_conditional_edges(
-        "run_tools", after_tools, {"next call": "call_model", "out of calls": "finalize"}
+        "run_tools", after_tools, {"next round": "call_model", "out of rounds": "finalize"}
     )
     builder.add_edge("finalize", END)
     return builder

@@ -12,12 +12,11 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 
-import prompts
 from graphs.context import ToolRoundsContext
-from graphs.model_source import ModelSource
 from graphs.nodes import call_model, finalize, run_tools, validate_calls
-from graphs.rules import rule
+from graphs.rules import after_reply, rule
 from graphs.state import Input, Output, Standing, State
+from graphs.wiring import wire
 from tools import as_contracts, load_tools
 
 NAME = "tools_in_context"
@@ -33,13 +32,7 @@ def after_model(
     state: Standing,
 ) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
     """Stop at the first reply without tool calls."""
-    if state.get("status"):
-        return "answer"
-    if state["remaining_steps"] <= STEPS_TO_END:
-        return "out of rounds"
-    if state["progress"]["open_calls"]:
-        return "tool calls"
-    return "ask again" if after_round(state) == "next round" else "out of rounds"
+    return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
 
 @rule
@@ -47,20 +40,22 @@ def after_validation(
     state: Standing,
 ) -> Literal["valid calls", "next round", "out of rounds"]:
     """Run what may run; where nothing may, the errors go back to the model."""
-    return "valid calls" if state.get("calls") else after_round(state)
+    if state.get("calls"):
+        return "valid calls"
+    return "out of rounds" if is_over(state) else "next round"
 
 
 @rule
 def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
     """Let the model see the results, if it has a round left."""
-    return after_round(state)
+    return "out of rounds" if is_over(state) else "next round"
 
 
-def after_round(state: Standing) -> Literal["next round", "out of rounds"]:
-    """Stop after the given number of tool rounds, or where LangGraph leaves no room for one."""
-    spent = state["progress"]["rounds"] >= state["progress"]["cap"]
-    over = spent or state["remaining_steps"] <= STEPS_TO_END + 1
-    return "out of rounds" if over else "next round"
+def is_over(state: Standing) -> bool:
+    """Tell whether the tool rounds are used up, or LangGraph leaves no room for another."""
+    progress = state.get("progress")
+    spent = progress is None or progress["rounds"] >= progress["cap"]
+    return spent or state["remaining_steps"] <= STEPS_TO_END + 1
 
 
 def build(
@@ -78,13 +73,7 @@ def build(
         ModelError: The model can't be used as it is configured.
     """
     contracts = load_tools() if tools is None else as_contracts(tools)
-    source = ModelSource(model, contracts)
-    prompt = prompts.with_tools(
-        prompts.load("system_prompt_with_tools", names={"company", "memory_notes"}), contracts
-    )
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        State, context_schema=Context, input_schema=Input, output_schema=Output
-    )
+    builder, source, prompt = wire(model, contracts, Context)
 
     builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
     builder.add_node("validate_calls", validate_calls(contracts, context=Context))

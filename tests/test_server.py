@@ -124,7 +124,7 @@ def test_a_pause_for_approval_is_answered_through_the_server_and_takes_effect_on
     assert pause["value"]["action_requests"][0]["name"] == "issue_refund"
     assert _refunds(home) == 0
 
-    wrong = {"resume": {"decisions": []}}
+    wrong: dict[str, Any] = {"resume": {"decisions": []}}
     again = call(f"{server}/threads/{thread}/runs/wait", {**run, "command": wrong})
     assert "one decision" in again["__interrupt__"][0]["value"]["problem"]
     yes = {"resume": {"decisions": [{"type": "approve"}]}}
