@@ -18,6 +18,7 @@ from graphs.models.errors import ModelReplyError
 from graphs.models.raw_calls import from_openai, parse_calls
 from tools.redact import redact
 
+NO_CHOICES = "the model server sent a reply without choices"
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError)
 """What reading a reply raises where it does not have the protocol's shape."""
 
@@ -34,7 +35,8 @@ def read_json(body: bytes) -> dict[str, Any]:
         data = None
     if not isinstance(data, dict):
         start = redact(body[:120].decode(errors="replace").strip()) or "nothing"
-        raise ModelReplyError(f"the model server sent no JSON object but: {start}")
+        what = "HTML instead of JSON:" if start.startswith("<") else "no JSON object but:"
+        raise ModelReplyError(f"the model server sent {what} {start}")
     return data
 
 
@@ -49,12 +51,13 @@ def chat_result(
     Raises:
         ModelReplyError: the reply has no choices, or tells an error.
     """
-    if error := data.get("error"):
-        message = error.get("message") if isinstance(error, Mapping) else error
-        raise ModelReplyError(f"the model server sent an error: {redact(str(message or error))}")
+    # Some servers send the error itself, marked as an object of that kind.
+    if told := data.get("error") or (data if data.get("object") == "error" else None):
+        message = told.get("message") if isinstance(told, Mapping) else told
+        raise ModelReplyError(f"the model server sent an error: {redact(str(message or told))}")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise ModelReplyError("the model server sent a reply without choices")
+        raise ModelReplyError(NO_CHOICES)
     try:
         return _read(data, choices, default_model, generation_info)
     except UNREADABLE as error:

@@ -11,18 +11,25 @@ def repaired(chunk: dict[str, Any]) -> dict[str, Any]:
     """Return the chunk with every tool-call piece complete: `index`, `id`, `function`.
 
     The stock reader raises at arguments that are an object, and drops all calls of a chunk when one
-    has no index. A chunk in order is returned as it is.
+    has no index. An id in a delta is left out: a server that repeats it would make the pieces of a
+    reply and of the one asked for in its stead look like one message's. A chunk in order is
+    returned as it is.
     """
     choices = chunk.get("choices")
     if not choices or not isinstance(choices[0], Mapping):
         return chunk
     delta = choices[0].get("delta")
-    calls = delta.get("tool_calls") if isinstance(delta, Mapping) else None
-    if not calls or all(_in_order(call) for call in calls):
+    if not isinstance(delta, Mapping):
         return chunk
-    assert delta is not None  # noqa: S101 - it held the calls
-    pieces = [_piece(call) for call in calls if isinstance(call, Mapping)]
-    first = {**choices[0], "delta": {**delta, "tool_calls": pieces}}
+    calls = delta.get("tool_calls") or ()
+    if "id" not in delta and all(_in_order(call) for call in calls):
+        return chunk
+    delta = {key: value for key, value in delta.items() if key != "id"}
+    if calls:
+        delta["tool_calls"] = [
+            call if _in_order(call) else _piece(call) for call in calls if isinstance(call, Mapping)
+        ]
+    first = {**choices[0], "delta": delta}
     return {**chunk, "choices": [first, *choices[1:]]}
 
 

@@ -40,6 +40,8 @@ def describe(error: BaseException) -> str:
         text, advice = _answered(error, status)
     elif {"APIConnectionError", "APITimeoutError"} & _kinds(error):
         text, advice = _unreached(error)
+    elif type(error).__name__ == "APIError":  # no status: told in a reply that began well
+        text, advice = f"the model server sent an error: {_said(error)}", ""
     elif isinstance(error, ModelError | ModelReplyError):
         text, advice = _said(error), ""
     else:
@@ -58,6 +60,7 @@ def describe(error: BaseException) -> str:
 def _said(error: BaseException) -> str:
     body = getattr(error, "body", None)
     said = body.get("message") if isinstance(body, Mapping) else None
+    said = body if isinstance(body, str) else said
     return str(said or getattr(error, "message", None) or error or "")
 
 

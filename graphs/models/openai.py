@@ -30,10 +30,10 @@ from graphs.models.chat_result import (
     unreadable,
 )
 from graphs.models.deltas import repaired
-from graphs.models.errors import ModelReplyError
 from graphs.models.loops import LoopBoundClient
 from graphs.models.openai_errors import stock_errors
 from graphs.models.quirks import replayable
+from graphs.models.stream_watch import Ending
 from graphs.models.streams import AsyncCompletions, Completions
 from graphs.models.wire import (
     MARK,
@@ -52,7 +52,6 @@ _OPTIONS: Any = {
     "headers": {"X-Stainless-Raw-Response": "true"},
     "security": {"bearer_auth": True},
 }
-_EMPTY_STREAM = "the model server sent an empty stream"
 _PER_CALL = frozenset({"extra_headers", "extra_query", "timeout", "response_format"})
 
 
@@ -187,19 +186,18 @@ class RungsChatOpenAI(ChatOpenAI):
             raise unreadable(error) from error
 
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
-        empty = True
-        with stock_errors(self.openai_api_key):
+        with stock_errors(self.openai_api_key), self._ending(kwargs) as ending:
             for chunk in super()._stream(*args, **kwargs):
-                empty = False
+                ending.note(chunk)
                 yield chunk
-        if empty:
-            raise ModelReplyError(_EMPTY_STREAM)
+            ending.check()
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
-        empty = True
-        with stock_errors(self.openai_api_key):
+        with stock_errors(self.openai_api_key), self._ending(kwargs) as ending:
             async for chunk in super()._astream(*args, **kwargs):
-                empty = False
+                ending.note(chunk)
                 yield chunk
-        if empty:
-            raise ModelReplyError(_EMPTY_STREAM)
+            ending.check()
+
+    def _ending(self, kwargs: dict[str, Any]) -> Ending:
+        return Ending(parsed="response_format" in {**self.model_kwargs, **kwargs})

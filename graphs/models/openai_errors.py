@@ -22,8 +22,11 @@ def stock_errors(key: Any) -> Iterator[None]:
     """Raise what the stock class raises, without `key` and other credentials in its text."""
     try:
         yield
+    except ModelReplyError as error:
+        error.args = (_hidden(str(error), _secret(key)),)
+        raise
     except openai.APIError as error:
-        secret = key.get_secret_value() if hasattr(key, "get_secret_value") else ""
+        secret = _secret(key)
         for shown in (error, error.__cause__):
             if isinstance(shown, openai.APIError):
                 _conceal(shown, secret)
@@ -37,11 +40,19 @@ def stock_errors(key: Any) -> Iterator[None]:
         raise ModelReplyError(f"the model server sent broken JSON: {error}") from error
 
 
+def _secret(key: Any) -> str:
+    return str(key.get_secret_value()) if hasattr(key, "get_secret_value") else ""
+
+
+def _hidden(text: str, secret: str) -> str:
+    return str(redact(text.replace(secret, "[redacted]") if secret else text))
+
+
 def _conceal(error: openai.APIError, secret: str) -> None:
     """Remove credentials in place: some servers echo the key in a 401."""
 
     def hide(text: str) -> str:
-        return str(redact(text.replace(secret, "[redacted]") if secret else text))
+        return _hidden(text, secret)
 
     error.message = hide(error.message)
     error.args = tuple(hide(arg) if isinstance(arg, str) else arg for arg in error.args)

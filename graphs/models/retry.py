@@ -42,7 +42,8 @@ _BACKOFF = tenacity.wait_exponential(multiplier=0.5, max=8.0) + tenacity.wait_ra
 def is_transient(error: BaseException) -> bool:
     """Say whether the same request may succeed later: rate limits, 5xx, connections, bad replies.
 
-    A used-up quota is a 429 that no waiting cures.
+    An error told in a reply that began well (an `APIError` without a status) is a bad reply. A
+    used-up quota is a 429 that no waiting cures.
     """
     if isinstance(error, ModelReplyError):
         return True
@@ -52,7 +53,8 @@ def is_transient(error: BaseException) -> bool:
         return status in _TRANSIENT_STATUS
     if isinstance(error, ProviderError):
         return bool(getattr(error, "is_retryable", False))
-    if isinstance(error, ConnectionError | TimeoutError):
+    # The class itself: other providers' clients derive their 4xx from one of this name.
+    if isinstance(error, ConnectionError | TimeoutError) or type(error).__name__ == "APIError":
         return True
     # httpx, httpx2 and the clients on them are optional: known by their classes' names.
     names = {cls.__name__ for cls in type(error).__mro__}
