@@ -26,7 +26,7 @@ from graphs.errors import UsageError
 from graphs.models.quirks import replayable
 
 SUPERSEDED = "not executed: superseded by a new message"
-INTERRUPTED = "interrupted before a result came; the outcome is unknown"
+INTERRUPTED = "interrupted before a result came: its outcome is unknown"
 
 
 def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[BaseMessage]:

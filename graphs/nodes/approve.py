@@ -57,7 +57,8 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
             else:
                 answers.append(answer)
                 audit.tool_call(scope, call, answer, step=state["progress"]["rounds"])
-        return {"messages": answers, "calls": going}
+        settled = {**state["progress"], "to_approve": 0}
+        return {"messages": answers, "calls": going, "progress": settled}
 
     return Node("approve", body, context)
 

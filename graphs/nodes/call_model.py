@@ -1,6 +1,7 @@
 """`call_model`: where the system prompt, the notes and the tool list meet the model."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
@@ -17,7 +18,14 @@ from graphs.models.quirks import answer_text, finish_reason, is_written_tool_cal
 from graphs.node import Node, Scope, Update
 from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
-from graphs.transcript import SUPERSEDED, failed_result, model_view, newest_question, unanswered
+from graphs.transcript import (
+    INTERRUPTED,
+    SUPERSEDED,
+    failed_result,
+    model_view,
+    newest_question,
+    unanswered,
+)
 from graphs.usage import usage_of
 from graphs.waiting import Steps
 from prompts import Template
@@ -65,7 +73,7 @@ def call_model(
         if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
             progress = begin(question, scope.context.cap)
             update = _new_run(state, scope)
-            closed = [failed_result(call, SUPERSEDED) for call in unanswered(messages)]
+            closed = _closed(state)
         system = yield from system_prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
@@ -95,6 +103,18 @@ def _new_run(state: State, scope: Scope) -> Update:
     if state.get("status") is not None:
         update |= {"answer": None, "status": None, "stop_reason": None, "usage": None}
     return update
+
+
+def _closed(state: State) -> list[ToolMessage]:
+    """Answer the calls that an earlier run left open, each by how far it had come."""
+    earlier: Any = state.get("progress")
+    waits = isinstance(earlier, dict) and earlier.get("to_approve")
+    passed = [] if waits else state.get("calls") or []
+    begun = {call["id"] for call in passed if isinstance(call, dict)}
+    return [
+        failed_result(call, INTERRUPTED if call["id"] in begun else SUPERSEDED)
+        for call in unanswered(state["messages"])
+    ]
 
 
 def _nudge(messages: Sequence[BaseMessage], names: Sequence[str]) -> HumanMessage:
