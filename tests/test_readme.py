@@ -17,7 +17,14 @@ __all__ = ["home"]
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SETTINGS = ["RUNGS_MODEL", "RUNGS_MODEL_TIMEOUT", "RUNGS_DOCS", "RUNGS_TOOLS", "RUNGS_DB"]
+SETTINGS = [
+    "RUNGS_MODEL",
+    "RUNGS_MODEL_TIMEOUT",
+    "RUNGS_DOCS",
+    "RUNGS_TOOLS",
+    "RUNGS_DB",
+    "RUNGS_SHOP",
+]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md"]
 
 

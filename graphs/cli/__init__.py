@@ -42,6 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     from graphs.cli.screen import prepare_streams
 
     arguments, debug = _take_debug(arguments)
+    arguments = _without_reason(arguments)
     prepare_streams(debug=debug)
     try:
         code = _invoke(arguments or ["--help"])
@@ -85,3 +86,15 @@ def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
     end = words.index("--") if "--" in words else len(words)
     options = [word for word in words[:end] if word != "--debug"]
     return [*options, *words[end:]], len(options) < end
+
+
+def _without_reason(words: list[str]) -> list[str]:
+    """Give `rungs resume --reject` without a reason an empty one: Typer's options need a value."""
+    if words[:1] != ["resume"]:
+        return words
+    end = words.index("--") if "--" in words else len(words)
+    following = [*words[1:], "-"]
+    return [
+        "--reject=" if word == "--reject" and place < end and after.startswith("-") else word
+        for place, (word, after) in enumerate(zip(words, following, strict=True))
+    ]

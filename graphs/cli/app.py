@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from graphs.cli.settings import DEFAULT_DB, check_db
+from graphs.cli.options import (
+    AnswerOnly,
+    Approve,
+    AsJson,
+    AsJsonLines,
+    Call,
+    Db,
+    Edit,
+    NotesOwner,
+    Reject,
+    Respond,
+    User,
+)
+from graphs.cli.settings import DEFAULT_DB
 
 app = typer.Typer(
     name="rungs",
@@ -18,26 +31,6 @@ app = typer.Typer(
 )
 notes_app = typer.Typer(help="Look at a user's notes, or delete one.", rich_markup_mode=None)
 app.add_typer(notes_app, name="notes")
-
-Db = Annotated[
-    str,
-    typer.Option(
-        "--db", envvar="RUNGS_DB", metavar="FILE", callback=check_db, help="The memory file."
-    ),
-]
-User = Annotated[
-    str | None,
-    typer.Option(
-        "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
-    ),
-]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")
-]
-AsJsonLines = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object a line, and nothing else, on stdout.")
-]
-AnswerOnly = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer alone.")]
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
@@ -117,7 +110,8 @@ def ask(
 
     text = read_question(question)
 
-    from graphs.cli.ask import Run, execute
+    from graphs.cli.ask import execute
+    from graphs.cli.following import Run
     from graphs.cli.records import recorded_settings
     from graphs.cli.screen import Screen
     from graphs.cli.settings import Settings, check_thread_id
@@ -136,19 +130,34 @@ def ask(
 def resume(
     thread: Annotated[str, typer.Argument(help="The thread's id.", show_default=False)],
     *,
+    approve: Approve = False,
+    reject: Reject = None,
+    edit: Edit = None,
+    respond: Respond = None,
+    call: Call = None,
     user: User = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
     quiet: AnswerOnly = False,
 ) -> int:
-    """Go on with a run that was stopped or killed, with the settings its thread recorded."""
-    from graphs.cli.ask import Run, execute
+    """Go on with a run that was stopped or killed, or answer what it waits for.
+
+    It goes on with the settings that its thread recorded.
+    """
+    from graphs.cli.answers import read_options
+
+    answer = read_options(
+        approve=approve, reject=reject, edit=edit, respond=respond, calls=call or []
+    )
+
+    from graphs.cli.ask import execute
+    from graphs.cli.following import Run
     from graphs.cli.records import settings_to_resume
     from graphs.cli.screen import Screen
     from graphs.cli.settings import check_thread_id
 
     thread = check_thread_id(thread)
-    run = Run(None, settings_to_resume(thread, db, user), db, thread)
+    run = Run(None, settings_to_resume(thread, db, user), db, thread, answer)
     return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
 
 
@@ -188,11 +197,6 @@ def draw(
     from graphs.cli.screen import Screen
 
     show_drawing(graph, Screen(), as_letters=ascii_art)
-
-
-NotesOwner = Annotated[
-    str, typer.Option("--user", "-u", metavar="ID", help="Whose notes.", show_default=False)
-]
 
 
 @notes_app.command("list")

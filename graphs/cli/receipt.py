@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graphs.cli.pauses import answering_commands, tell_call, waiting_json
 from graphs.cli.screen import plural
 from graphs.cli.settings import DEFAULT_DB
 
@@ -49,6 +50,10 @@ def costs(usage: Mapping[str, Any]) -> str:
 def why(ended: Mapping[str, Any], db: str, user: str | None) -> str:
     """Tell why a run ended without a full answer, and what to do about it."""
     status, reason = str(ended["status"]), str(ended["stop_reason"])
+    if calls := ended["pause"].calls:
+        waiting = "; ".join(map(tell_call, calls))
+        commands = " | ".join(answering_commands(calls, next_command(ended, db, user)))
+        return f"{reason}: {waiting}; answer with one of: {commands}"
     if status in UNFINISHED:
         return f"{reason}; go on with: {next_command(ended, db, user)}"
     if MODEL_FAILED in reason or status not in _ADVICE:
@@ -78,4 +83,6 @@ def program() -> str:
 def as_json(ended: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `--json` prints."""
     names = ("thread_id", "graph", "answer", "status", "stop_reason", "usage")
-    return {name: ended.get(name) for name in names}
+    return {name: ended.get(name) for name in names} | {
+        "waiting": waiting_json(ended["pause"].calls)
+    }

@@ -1,0 +1,162 @@
+"""Follow one run of a graph to where it ends, pauses or is stopped, showing each step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+from langgraph.types import Command
+
+from graphs.cli.answers import Answer, Decisions
+from graphs.cli.interrupts import stoppable
+from graphs.cli.pauses import Pause, pause_of, why_waiting
+from graphs.cli.screen import Screen
+from graphs.cli.settings import Settings
+from graphs.cli.steps import Steps
+from graphs.threads import NAMESPACE, unrecorded_question
+from graphs.usage import usage_of
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a graph on a thread.
+
+    Attributes:
+        question: What is asked; None goes on where the thread stopped.
+        settings: What the run is put together from.
+        db: The memory file.
+        thread_id: The thread; None begins a new one.
+        answer: A person's answer to what the thread waits for; None goes on without one.
+    """
+
+    question: str | None
+    settings: Settings
+    db: str
+    thread_id: str | None = None
+    answer: Answer | None = None
+
+
+Ended = dict[str, Any]
+"""How a run stands: answer, status, stop_reason and usage, and the `Pause` it is in."""
+
+
+def follow(
+    graph: Any, run: Run, thread_id: str, screen: Screen, decisions: Decisions | None = None
+) -> Ended:
+    """Stream the run, showing each step, until it ends, pauses or is stopped.
+
+    Args:
+        graph: The graph, on its memory file.
+        run: The run.
+        thread_id: Its thread.
+        screen: Where the steps are shown.
+        decisions: What a person decided about the calls that wait; None asks the run's question,
+            or goes on where the thread stopped.
+
+    Raises:
+        KeyboardInterrupt: The user stopped it before anything of it was recorded.
+    """
+    config = {"configurable": {"thread_id": thread_id}, "metadata": run.settings.recorded()}
+    question = run.question if decisions is None else None
+    if (
+        question is None and decisions is None
+    ):  # of a run that was killed before its first step, the thread has it
+        question = unrecorded_question(graph.memory, thread_id)
+    asked = [] if question is None else [HumanMessage(question)]
+    known = _began(graph, thread_id)
+    before = graph.get_state(config)
+    if not asked and not before.next:
+        screen.text(f"thread {thread_id}", "dim")
+        return _outcome(before.values)
+    if not asked and decisions is None and before.interrupts:
+        screen.text(f"thread {thread_id}", "dim")
+        return _paused(graph, config)
+    steps = Steps(screen, [*(before.values.get("messages") or ()), *asked])
+    values: Mapping[str, Any] = before.values
+    paused, told = False, decisions is not None
+    # With these modes alone LangGraph runs a step in this thread, where Ctrl-C ends a wait.
+    stream = graph.stream(
+        _input(asked, decisions),
+        config,
+        context=run.settings.context(),
+        stream_mode=["updates", "values"],
+    )
+    try:
+        with stoppable(lambda: steps.busy, screen.note) as stop:
+            steps.begin()
+            for mode, chunk in stream:
+                if not told:  # now the thread is recorded, and can be resumed
+                    screen.text(f"thread {thread_id}", "dim")
+                    told = True
+                if mode == "updates":
+                    steps.update(chunk)
+                    paused = "__interrupt__" in chunk
+                    continue
+                values = chunk
+                steps.settle()
+                if stop.requested:
+                    return _cancelled(graph, config, steps)
+    except KeyboardInterrupt:
+        if decisions is None and run.question is not None and _began(graph, thread_id) == known:
+            raise
+        return _cancelled(graph, config, steps)
+    finally:
+        stream.close()
+        screen.settle()
+    return _paused(graph, config) if paused else _outcome(values)
+
+
+def pause_in(graph: Any, thread_id: str) -> Pause:
+    """Return what waits in a thread for a person; a question that came after it goes first."""
+    if unrecorded_question(graph.memory, thread_id) is not None:
+        return Pause()
+    return pause_of(graph.get_state({"configurable": {"thread_id": thread_id}}).interrupts)
+
+
+def _input(asked: list[HumanMessage], decisions: Decisions | None) -> Any:
+    if decisions is not None:
+        return Command(resume={"decisions": decisions})
+    return {"messages": asked} if asked else None
+
+
+def _began(graph: Any, thread_id: str) -> float | None:
+    """Return when the newest run of a thread began; None where the thread is not recorded."""
+    item = graph.memory.store.get(NAMESPACE, thread_id)
+    return None if item is None else item.value["updated"]
+
+
+def _outcome(values: Mapping[str, Any]) -> Ended:
+    return {
+        "answer": values.get("answer"),
+        "status": values.get("status") or "no_answer",
+        "stop_reason": values.get("stop_reason") or "the thread holds no answer",
+        "usage": values.get("usage"),
+        "pause": Pause(),
+    }
+
+
+def _cancelled(graph: Any, config: Mapping[str, Any], steps: Steps) -> Ended:
+    ran = f"; {', '.join(steps.ran)} had run" if steps.ran else "; no tool had run"
+    return _unfinished(
+        graph, config, "cancelled", f"stopped by you{ran}, and nothing more was started"
+    )
+
+
+def _paused(graph: Any, config: Mapping[str, Any]) -> Ended:
+    pause = pause_in(graph, config["configurable"]["thread_id"])
+    return _unfinished(graph, config, "waiting", why_waiting(pause.calls), pause)
+
+
+def _unfinished(
+    graph: Any, config: Mapping[str, Any], status: str, reason: str, pause: Pause | None = None
+) -> Ended:
+    """Tell how a run stands that has not ended, with what it used so far."""
+    ended: Ended = {"answer": None, "status": status, "stop_reason": reason, "usage": None}
+    ended["pause"] = pause or Pause()
+    if unrecorded_question(graph.memory, config["configurable"]["thread_id"]) is not None:
+        return ended
+    messages = graph.get_state(config).values.get("messages") or []
+    questions = [message.id for message in messages if message.type == "human"]
+    answered_by = [message.response_metadata.get("model_name") for message in messages]
+    model = next((name for name in reversed(answered_by) if name), "unknown")
+    return ended | {"usage": usage_of(messages, questions[-1], model) if questions else None}

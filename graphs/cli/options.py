@@ -1,0 +1,53 @@
+"""The options that several commands have, and those that answer what a thread waits for."""
+
+from typing import Annotated
+
+import typer
+
+from graphs.cli.settings import check_db
+
+Db = Annotated[
+    str,
+    typer.Option(
+        "--db", envvar="RUNGS_DB", metavar="FILE", callback=check_db, help="The memory file."
+    ),
+]
+User = Annotated[
+    str | None,
+    typer.Option(
+        "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")
+]
+AsJsonLines = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object a line, and nothing else, on stdout.")
+]
+AnswerOnly = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer alone.")]
+NotesOwner = Annotated[
+    str, typer.Option("--user", "-u", metavar="ID", help="Whose notes.", show_default=False)
+]
+Approve = Annotated[bool, typer.Option("--approve", help="Run the calls that wait.")]
+Reject = Annotated[
+    str | None, typer.Option("--reject", metavar="[REASON]", help="Run none of them.")
+]
+Edit = Annotated[
+    str | None,
+    typer.Option(
+        "--edit", metavar="JSON", help="Run the call with these arguments; several by call id."
+    ),
+]
+Respond = Annotated[
+    str | None,
+    typer.Option("--respond", metavar="TEXT", help="Give this as the result; run nothing."),
+]
+Call = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--call",
+        metavar="ID[=ANSWER]",
+        help="Which call the answer is for, or an answer of its own: approve, reject:REASON, "
+        "edit:JSON or respond:TEXT. May be repeated.",
+    ),
+]
