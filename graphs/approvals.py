@@ -47,13 +47,12 @@ def request_for(
     """
     requests = []
     for call in calls:
-        tool = contracts[call["name"]]
-        effect = "changes state" if tool.effect == "state_changing" else "only reads"
+        tool = contracts.get(call["name"])
         requests.append(
             {
                 "name": call["name"],
                 "args": redact_data(call["args"]),
-                "description": f"{tool.name} {effect}. {tool.description}",
+                "description": _about(tool) if tool else "This tool is no longer available.",
                 "call_id": call["id"],
             }
         )
@@ -61,6 +60,11 @@ def request_for(
     configs = [{"action_name": name, "allowed_decisions": list(DECISIONS)} for name in names]
     asked: dict[str, Any] = {"action_requests": requests, "review_configs": configs}
     return {**asked, "problem": problem} if problem else asked
+
+
+def _about(tool: Contract) -> str:
+    effect = "changes state" if tool.effect == "state_changing" else "only reads"
+    return f"{tool.name} {effect}. {tool.description}"
 
 
 def read_answer(
@@ -96,7 +100,10 @@ def read_answer(
 def _in_order(
     decisions: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall]
 ) -> list[Mapping[str, Any]]:
-    named = {d.get("call_id", d.get("id")): d for d in decisions}
+    ids = [d.get("call_id", d.get("id")) for d in decisions]
+    if not all(name is None or isinstance(name, str) for name in ids):
+        raise AnswerError("a decision's call_id is text")
+    named = dict(zip(ids, decisions, strict=True))
     if set(named) == {None}:
         return list(decisions)
     if set(named) != {call["id"] for call in calls}:
@@ -123,7 +130,10 @@ def _decide(
         raise AnswerError('edit needs "edited_action": {"name": ..., "args": {...}}')
     if edited.get("name", call["name"]) != call["name"]:
         raise AnswerError(f"an edit changes the arguments of {call['name']}, not the tool")
-    checked = contracts[call["name"]].check(dict(edited["args"]))
+    contract = contracts.get(call["name"])
+    if contract is None:
+        raise AnswerError(f"{call['name']} is no longer available: it can't be edited")
+    checked = contract.check(dict(edited["args"]))
     if checked.arguments is None:
         raise AnswerError(f"the edited call can't run: {checked.error}")
     return Decided({**call, "args": checked.arguments}, kind, message)

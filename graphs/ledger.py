@@ -8,7 +8,7 @@ model or the graph would like, and its result says so.
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.store.base import BaseStore
@@ -27,16 +27,27 @@ class Entry:
     """What the ledger holds of a call.
 
     Attributes:
-        digest: Of the tool and the arguments it was entered with.
         ended: Whether its end was recorded too.
         content: The text of its result.
         status: Whether it succeeded.
     """
 
-    digest: str
     ended: bool
     content: str = ""
     status: Literal["success", "error"] = "error"
+
+
+@runtime_checkable
+class Claims(Protocol):
+    """A store that can enter an item only where there is none, in one atomic step."""
+
+    def put_if_absent(self, namespace: tuple[str, ...], key: str, value: dict[str, Any]) -> bool:
+        """Put an item, and tell whether there was none."""
+
+    async def aput_if_absent(
+        self, namespace: tuple[str, ...], key: str, value: dict[str, Any]
+    ) -> bool:
+        """Put an item, and tell whether there was none."""
 
 
 class Ledger:
@@ -49,45 +60,70 @@ class Ledger:
 
     def __init__(self, store: BaseStore | None, thread_id: str | None) -> None:
         self._store = store if thread_id and thread_id.strip() else None
-        self._namespace = ("ledger", user_label(thread_id or "none"))
+        self._namespace = namespace_of(thread_id or "none")
 
     def look_up(self, call: ToolCall) -> Steps[Entry | None]:
         """Return what is entered for a call, or None."""
-        store, where, key = self._store, self._namespace, call["id"] or ""
+        store, where, key = self._store, self._namespace, _key(call)
         if store is None:
             return None
         item = yield Wait(lambda: store.get(where, key), lambda: store.aget(where, key))
         return Entry(**item.value) if item else None
 
-    def enter(self, call: ToolCall) -> Steps[None]:
-        """Enter a call before it runs."""
-        yield from self._put(call, Entry(digest_of(call), ended=False))
+    def enter(self, call: ToolCall) -> Steps[bool]:
+        """Enter a call before it runs; return whether it was not there, and so may run now.
+
+        On the memory file this is one atomic step, also between processes. Another store has no
+        such step: there two resumes at the same moment are kept apart by nothing but the store.
+        """
+        store, where, key = self._store, self._namespace, _key(call)
+        if store is None:
+            return True
+        value = _value(Entry(ended=False))
+        if isinstance(store, Claims):
+            claims = store
+            claimed: bool = yield Wait(
+                lambda: claims.put_if_absent(where, key, value),
+                lambda: claims.aput_if_absent(where, key, value),
+            )
+            return claimed
+        if (yield from self.look_up(call)) is not None:
+            return False
+        yield from self._put(call, Entry(ended=False))
+        return True
 
     def close(self, call: ToolCall, result: ToolMessage) -> Steps[None]:
         """Enter how a call ended."""
-        entry = Entry(digest_of(call), ended=True, content=result.text, status=result.status)
-        yield from self._put(call, entry)
+        yield from self._put(call, Entry(ended=True, content=result.text, status=result.status))
 
     def strike(self, call: ToolCall) -> Steps[None]:
         """Take a call out that paused before it did anything, and will run anew."""
-        store, where, key = self._store, self._namespace, call["id"] or ""
+        store, where, key = self._store, self._namespace, _key(call)
         if store is not None:
             yield Wait(lambda: store.delete(where, key), lambda: store.adelete(where, key))
 
     def _put(self, call: ToolCall, entry: Entry) -> Steps[None]:
-        store, where, key = self._store, self._namespace, call["id"] or ""
+        store, where, key = self._store, self._namespace, _key(call)
         if store is None:
             return
-        value = {
-            "digest": entry.digest,
-            "ended": entry.ended,
-            "content": entry.content,
-            "status": entry.status,
-        }
+        value = _value(entry)
         yield Wait(
             lambda: store.put(where, key, value, index=False),
             lambda: store.aput(where, key, value, index=False),
         )
+
+
+def namespace_of(thread_id: str) -> tuple[str, str]:
+    """Return where a thread's ledger is kept."""
+    return ("ledger", user_label(thread_id))
+
+
+def _key(call: ToolCall) -> str:
+    return f"{call['id']}:{digest_of(call)[:32]}"
+
+
+def _value(entry: Entry) -> dict[str, Any]:
+    return {"ended": entry.ended, "content": entry.content, "status": entry.status}
 
 
 def digest_of(call: ToolCall) -> str:

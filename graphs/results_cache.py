@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from langchain_core.messages import ToolCall, ToolMessage
-from langgraph.store.base import BaseStore
+from langgraph.store.base import BaseStore, PutOp
 
 from graphs.waiting import Steps, Wait
 from tools import Contract
@@ -44,30 +44,27 @@ class ResultsCache:
         return str(item.value["content"])
 
     def put(self, contract: Contract, call: ToolCall, result: ToolMessage) -> Steps[None]:
-        """Keep a successful result, or empty the cache where the call changed state."""
+        """Keep a successful result of a tool that asks for it."""
         store, where = self._store, self._namespace
-        if store is None:
+        if store is None or not _cacheable(contract) or result.status != "success":
             return
-        if contract.effect == "state_changing":
-            yield from self._clear()
-        elif _cacheable(contract) and result.status == "success":
-            key = _key(contract, call["args"])
-            value = {"content": result.text, "until": time.time() + (contract.cache_seconds or 0)}
-            yield Wait(lambda: store.put(where, key, value), lambda: store.aput(where, key, value))
+        key = _key(contract, call["args"])
+        value = {"content": result.text, "until": time.time() + (contract.cache_seconds or 0)}
+        yield Wait(lambda: store.put(where, key, value), lambda: store.aput(where, key, value))
 
-    def _clear(self) -> Steps[None]:
+    def clear(self) -> Steps[None]:
+        """Empty the cache of the user."""
         store, where = self._store, self._namespace
         if store is None:
             return
-        kept = yield Wait(
-            lambda: store.search(where, limit=_MANY), lambda: store.asearch(where, limit=_MANY)
-        )
-        for item in kept:
-            key = item.key
-            yield Wait(
-                lambda key=key: store.delete(where, key),  # type: ignore[misc]
-                lambda key=key: store.adelete(where, key),  # type: ignore[misc]
+        while True:
+            kept = yield Wait(
+                lambda: store.search(where, limit=_MANY), lambda: store.asearch(where, limit=_MANY)
             )
+            if not kept:
+                return
+            gone = [PutOp(item.namespace, item.key, None) for item in kept]
+            yield Wait(lambda: store.batch(gone), lambda: store.abatch(gone))  # noqa: B023
 
 
 def _cacheable(contract: Contract) -> bool:

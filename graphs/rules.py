@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from graphs.state import Standing
+from graphs.state import Standing, current
 
 
 class Rule(RunnableLambda[Any, str]):
@@ -42,7 +42,7 @@ def after_reply(
     """
     if state.get("status"):
         return "answer"
-    progress = state.get("progress")
+    progress = current(state)
     # A state that was written by hand may have no record of a run: then it is at its end.
     if progress is None or state["remaining_steps"] <= steps_to_end:
         return "out of rounds"

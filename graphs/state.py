@@ -1,10 +1,11 @@
 """The state that every variant shares: the transcript, the run's progress, and its outcome."""
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from langchain_core.messages import AnyMessage, ToolCall
 from langgraph.channels import DeltaChannel
 from langgraph.managed import RemainingSteps
+from typing_extensions import TypedDict
 
 from graphs.transcript import append_messages
 
@@ -22,7 +23,7 @@ Status = Literal[
     "cancelled",
 ]
 
-VERSION = 1
+VERSION = 2
 
 # Snapshots make a long thread quicker to read back and the file larger; a thousand updates are
 # some 300 rounds.
@@ -39,7 +40,8 @@ class Progress(TypedDict):
         rounds: Replies with tool calls, and empty replies, so far.
         calls: Tool calls that the model made so far.
         open_calls: Tool calls of the newest reply.
-        to_approve: Calls of the newest reply that wait for a person's yes.
+        to_approve: Ids of the newest reply's calls that wait for a person's yes.
+        approved: What was approved of the newest reply: digests of tool and arguments by call id.
         empty_replies: Replies in a row that said nothing.
         stuck: Whether the same call came again and again, without a new result.
     """
@@ -50,7 +52,8 @@ class Progress(TypedDict):
     rounds: int
     calls: int
     open_calls: int
-    to_approve: int
+    to_approve: list[str]
+    approved: dict[str, str]
     empty_replies: int
     stuck: bool
 
@@ -130,26 +133,32 @@ def begin(question: str, cap: int) -> Progress:
         rounds=0,
         calls=0,
         open_calls=0,
-        to_approve=0,
+        to_approve=[],
+        approved={},
         empty_replies=0,
         stuck=False,
     )
 
 
-def progress_of(state: State, question: str) -> Progress | None:
-    """Return the record of the run that answers this question, or None where a new run begins.
+def current(state: State | Standing) -> Progress | None:
+    """Return the record of the newest run, or None where there is none that this version reads.
 
-    A record of another layout, left by another version, counts as none: the budget starts anew.
+    A record of another layout, left by another version or written by hand, counts as none.
     """
     progress: Any = state.get("progress")
     if (
         isinstance(progress, dict)
         and progress.get("version") == VERSION
-        and progress.get("question") == question
         and progress.keys() == Progress.__required_keys__
     ):
         return cast("Progress", progress)
     return None
+
+
+def progress_of(state: State, question: str) -> Progress | None:
+    """Return the record of the run that answers this question, or None where a new run begins."""
+    progress = current(state)
+    return progress if progress and progress["question"] == question else None
 
 
 def ending(answer: str | None, status: Status, stop_reason: str) -> Ending:

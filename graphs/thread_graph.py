@@ -155,8 +155,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             question=run.question,
             settings={**run.context.model_dump(exclude_defaults=True), **run.metadata},
         )
-        resumes = isinstance(run.input, Command) and run.input.resume is not None
-        if resumes and not is_waiting(self.memory, run.thread_id):
+        if isinstance(run.input, Command) and not is_waiting(self.memory, run.thread_id):
             raise UsageError(f"nothing in thread {run.thread_id} waits for an answer")
         if run.input is None and asked is not None:
             return replace(run, input=_read_input({"messages": [("user", asked)]})[0])
@@ -178,8 +177,12 @@ def _modes(stream_mode: StreamMode | Sequence[StreamMode] | None) -> set[str]:
 
 def _read_input(given: Any) -> tuple[Any, str | None]:
     """Return the input with messages that have ids, and its question; None goes on with a run."""
-    if given is None or isinstance(given, Command):
+    if isinstance(given, Command):
+        if given.resume is None:
+            raise UsageError("a Command must carry the answer: Command(resume=...)")
         return given, None
+    if given is None:
+        return None, None
     if not isinstance(given, Mapping) or given.get("messages") is None:
         raise UsageError('no question: pass {"messages": [...]} with a human message')
     messages = given["messages"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.store.base import Item
 
@@ -162,7 +162,10 @@ def is_waiting(memory: Memory, thread_id: str) -> bool:
 
 
 def _is_waiting(saved: CheckpointTuple) -> bool:
-    return any(channel == INTERRUPT for _, channel, _ in saved.pending_writes or ())
+    writes = saved.pending_writes or ()
+    paused = {task for task, channel, _ in writes if channel == INTERRUPT}
+    # A task that wrote since has its answer: what comes next was only cut short.
+    return bool(paused - {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP})
 
 
 def _saved(memory: Memory, thread_id: str) -> CheckpointTuple | None:

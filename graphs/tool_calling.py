@@ -17,7 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from graphs.context import ToolCallsContext
 from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
 from graphs.rules import after_reply, rule
-from graphs.state import Input, Output, Standing, State
+from graphs.state import Input, Output, Standing, State, current
 from graphs.wiring import wire
 from tools import SHOP_FILE, as_contracts, load_tools
 
@@ -42,7 +42,8 @@ def after_model(
 @rule
 def after_validation(state: Standing) -> Literal["needs a yes"] | Onward:
     """Ask a person where a call needs it, run what may run, or send the errors back."""
-    return "needs a yes" if state["progress"]["to_approve"] else onward(state)
+    progress = current(state)
+    return "needs a yes" if progress and progress["to_approve"] else onward(state)
 
 
 @rule
@@ -66,7 +67,7 @@ def onward(state: Standing) -> Onward:
 
 def is_over(state: Standing) -> bool:
     """Tell whether the tool calls are used up, the run is stuck, or LangGraph leaves no room."""
-    progress = state.get("progress")
+    progress = current(state)
     if progress is None or progress["stuck"]:
         return True
     spent = max(progress["calls"], progress["rounds"]) >= progress["cap"]

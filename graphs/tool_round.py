@@ -13,7 +13,7 @@ from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
 from graphs.results_cache import ResultsCache
 from graphs.running import Ended, Job
-from graphs.state import State
+from graphs.state import State, current
 from graphs.tool_events import trace_end, trace_start
 from graphs.tool_results import Shown, good_result, result_of, show
 from graphs.transcript import failed_result
@@ -53,6 +53,9 @@ class ToolRound:
     ) -> None:
         self._contracts, self._state, self._scope = contracts, state, scope
         self._asked = _asked(state)
+        progress = current(state)
+        self._approved = progress["approved"] if progress else {}
+        self._changing = False
         self._cache = ResultsCache(scope.store if caching else None, scope.context.user)
         self._ledger = Ledger(scope.store, scope.thread_id)
 
@@ -62,6 +65,25 @@ class ToolRound:
         if contract is None:
             return failed_result(call, f"tool {call['name']} is no longer available")
         scope = _call_scope(call, self._state, self._scope)
+        answer = yield from self._answer_at_hand(call, contract, scope)
+        if answer is not None:
+            return answer
+        try:
+            job = _job(contract, call, scope, self._scope.context)
+        except InjectionError as error:
+            return failed_result(call, f"{call['name']} failed: {error}")
+        if contract.once and not (yield from self._ledger.enter(call)):
+            return failed_result(call, UNKNOWN)
+        self._changing = self._changing or contract.effect == "state_changing"
+        trace = yield from trace_start(self._scope, contract, call)
+        return AtWork(call, contract, job, trace)
+
+    def _answer_at_hand(
+        self, call: ToolCall, contract: Contract, scope: CallScope
+    ) -> Steps[ToolMessage | None]:
+        """Answer a call that may not run, or that cache or ledger knows the result of."""
+        if why := self._forbidden(call, contract):
+            return failed_result(call, why)
         if why := contract.why_unavailable(scope):
             return failed_result(call, f"{call['name']} failed: {why}")
         if contract.cache_seconds:
@@ -71,15 +93,8 @@ class ToolRound:
         if contract.once:
             entry = yield from self._ledger.look_up(call)
             if entry is not None:
-                return _recorded(call, entry)
-        try:
-            job = _job(contract, call, scope, self._scope.context)
-        except InjectionError as error:
-            return failed_result(call, f"{call['name']} failed: {error}")
-        if contract.once:
-            yield from self._ledger.enter(call)
-        trace = yield from trace_start(self._scope, contract, call)
-        return AtWork(call, contract, job, trace)
+                return recorded_result(call, entry)
+        return None
 
     def finish(self, work: AtWork, end: Ended, *, alone: bool) -> Steps[ToolMessage]:
         """Return a call's result, and tell ledger, cache and callbacks of it.
@@ -96,9 +111,23 @@ class ToolRound:
         result = result_of(call, work.job, end, self._scope.context.tool_result_limit, told)
         if contract.once:
             yield from self._ledger.close(call, result)
-        yield from self._cache.put(contract, call, result)
+        if self._changing:
+            # What was read beside a change may be older than it.
+            yield from self._cache.clear()
+        else:
+            yield from self._cache.put(contract, call, result)
         yield from trace_end(work.trace, result)
         return result
+
+    def _forbidden(self, call: ToolCall, contract: Contract) -> str | None:
+        """Say why a call may not run, whatever led here: a resume, or state edited by hand."""
+        if contract.effect == "state_changing" and self._scope.context.read_only:
+            return f"not executed: {contract.name} changes state, and this run is read-only"
+        if contract.requires_confirmation and self._approved.get(call["id"] or "") != digest_of(
+            call
+        ):
+            return f"not executed: nobody approved this call of {contract.name}"
+        return None
 
     def _changed(self, call: ToolCall) -> dict[str, Any]:
         """Note the arguments a call ran with where they are not those that the model wrote."""
@@ -138,13 +167,11 @@ def _job(contract: Contract, call: ToolCall, given: CallScope, context: Context)
     )
 
 
-def _recorded(call: ToolCall, entry: Entry) -> ToolMessage:
+def recorded_result(call: ToolCall, entry: Entry) -> ToolMessage:
     """Answer a call from the ledger: it ran before, or may have."""
     told = {"seconds": 0.0, "from_ledger": True}
     if not entry.ended:
         return failed_result(call, UNKNOWN, **told)
-    if entry.digest != digest_of(call):
-        return failed_result(call, "not executed: its id belongs to another call", **told)
     if entry.status == "error":
         return failed_result(call, entry.content, **told)
     return good_result(call, entry.content, told)

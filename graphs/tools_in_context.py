@@ -15,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from graphs.context import ToolRoundsContext
 from graphs.nodes import call_model, finalize, run_tools, validate_calls
 from graphs.rules import after_reply, rule
-from graphs.state import Input, Output, Standing, State
+from graphs.state import Input, Output, Standing, State, current
 from graphs.wiring import wire
 from tools import as_contracts, load_tools
 
@@ -53,7 +53,7 @@ def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
 
 def is_over(state: Standing) -> bool:
     """Tell whether the tool rounds are used up, or LangGraph leaves no room for another."""
-    progress = state.get("progress")
+    progress = current(state)
     spent = progress is None or progress["rounds"] >= progress["cap"]
     return spent or state["remaining_steps"] <= STEPS_TO_END + 1
 

@@ -1,6 +1,7 @@
 """A person's yes: one pause a reply, an approval for one call, and each approved call runs once."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ import pytest
 from langgraph.types import Command
 
 from graphs import UsageError, open_graph
+from graphs.memory import open_memory
 from graphs.models import ScriptedModel
 from graphs.threads import get_thread
+from graphs.tool_calling import build
 from tests.support import ALL_MODES, Mode, compiled, result_for, results, run
 from tools import Contract, contract
 
@@ -290,3 +293,121 @@ def test_the_limit_of_tool_calls_holds_within_a_reply_and_over_all(
     assert output["answer"] == "What I have."
     assert d.model.requests[-1].tools == []
     assert len(results(output["messages"])) == 8
+
+
+def test_what_was_asked_is_decided_though_the_tool_needs_no_yes_by_then(
+    desk: Callable[..., Desk],
+) -> None:
+    d = desk(PAY, "Then not.")
+    d.run("?")
+    now = [d.shop.tool("pay", needs_yes=False)]
+    output = d.run(Command(resume={"decisions": [{"type": "reject"}]}), tools=now)
+    assert d.shop.done == []
+    assert result_for(output["messages"], "a").status == "error"
+
+
+def test_an_id_that_is_no_text_leaves_the_pause_open(desk: Callable[..., Desk]) -> None:
+    d = desk(PAY, "Paid.")
+    d.run("?")
+    again = d.answer({"type": "approve", "call_id": ["a"]})
+    assert "text" in asked(again)["problem"]
+    d.answer(APPROVE)
+    assert d.shop.done == [("pay", 5)]
+
+
+def test_no_way_around_the_pause_runs_the_call(desk: Callable[..., Desk]) -> None:
+    d = desk(PAY, "Not done.")
+    d.run("?")
+    config: Any = {"configurable": {"thread_id": "t"}}
+    with open_graph("tool_calling", db=d.db, model=d.model, tools=d.shop.tools()) as graph:
+        graph.update_state(config, {}, as_node="approve")
+        output = run(d.mode, graph, None)
+    assert d.shop.done == []
+    assert "nobody approved" in result_for(output["messages"], "a").text
+
+
+def test_a_run_resumed_as_read_only_changes_nothing(desk: Callable[..., Desk]) -> None:
+    d = desk(PAY, "I can't.")
+    d.run("?")
+    output = d.run(Command(resume={"decisions": [APPROVE]}), read_only=True)
+    assert d.shop.done == []
+    assert "read-only" in result_for(output["messages"], "a").text
+
+
+def test_the_limit_of_calls_is_the_one_the_run_began_with(desk: Callable[..., Desk]) -> None:
+    many = {"tool_calls": [call(f"c{n}", "create_box", n) for n in range(5)]}
+    d = desk(PAY, many, "Enough.")
+    d.run("?", max_tool_calls=2)
+    output = d.answer(APPROVE)
+    assert len(d.shop.done) == 2
+    assert "limit of 2 tool calls" in output["stop_reason"]
+
+
+def test_what_a_person_writes_is_filtered_and_limited_like_a_result(
+    desk: Callable[..., Desk],
+) -> None:
+    d = desk(PAY, "Done.")
+    d.run("?")
+    output = d.answer({"type": "respond", "message": "sk-live-123456789012 " + "x" * 100_000})
+    text = result_for(output["messages"], "a").text
+    assert "sk-live" not in text
+    assert len(text) <= 20_000
+
+
+def test_a_command_without_an_answer_is_told_so(desk: Callable[..., Desk]) -> None:
+    d = desk(PAY, "Paid.")
+    d.run("?")
+    with pytest.raises(UsageError, match="answer"):
+        d.run(Command())
+    d.answer(APPROVE)
+    assert d.shop.done == [("pay", 5)]
+
+
+def test_a_pause_that_was_answered_is_answered_anew_on_a_fork_of_its_own(
+    desk: Callable[..., Desk],
+) -> None:
+    """LangGraph keeps the old answer with the old checkpoint: going on from there asks again."""
+    d = desk(PAY, "Rejected.", "Paid.")
+    d.run("?")
+    config: Any = {"configurable": {"thread_id": "t"}}
+    with open_graph("tool_calling", db=d.db, model=d.model, tools=d.shop.tools()) as graph:
+        history = list(graph.get_state_history(config))
+        before = next(state for state in history if state.next == ("validate_calls",)).config
+    d.answer({"type": "reject"})
+    with open_graph("tool_calling", db=d.db, model=d.model, tools=d.shop.tools()) as graph:
+        again = run(d.mode, graph, None, config=dict(before), thread=None)
+        assert asked(again)["action_requests"][0]["args"] == {"n": 5}
+    output = d.answer(APPROVE)
+    assert output["answer"] == "Paid."
+    assert d.shop.done == [("pay", 5)]
+
+
+def test_two_answers_at_the_same_moment_pay_once(mode: Mode, tmp_path: Path) -> None:
+    """Case APR-07, from two holders of the memory file, such as a server and a command line."""
+    config: Any = {"configurable": {"thread_id": "t"}}
+    yes: Any = Command(resume={"decisions": [APPROVE]})
+    for attempt in range(8):
+        shop, db = Shop(), tmp_path / f"r{attempt}.sqlite"
+        gate = threading.Barrier(2)
+
+        def answer() -> None:
+            with open_memory(db) as memory:  # noqa: B023 - joined before the next turn
+                graph = build(
+                    model=ScriptedModel(replies=["Paid."]),
+                    tools=shop.tools(),  # noqa: B023
+                ).compile(checkpointer=memory.saver, store=memory.store)
+                gate.wait(10)  # noqa: B023
+                if mode in {"invoke", "stream"}:
+                    graph.invoke(yes, config)
+                else:
+                    asyncio.run(graph.ainvoke(yes, config))
+
+        model = ScriptedModel(replies=[PAY])
+        with open_graph("tool_calling", db=db, model=model, tools=shop.tools()) as graph:
+            run("invoke", graph, "?")
+        both = [threading.Thread(target=answer) for _ in range(2)]
+        for thread in both:
+            thread.start()
+        for thread in both:
+            thread.join()
+        assert shop.done == [("pay", 5)]

@@ -334,3 +334,28 @@ def test_a_timeout_error_of_the_tools_own_is_a_failure_with_a_known_end(mode: Mo
 def test_jobs_end_in_their_own_order(mode: Mode) -> None:
     jobs = [Job(sync=lambda n=n: n, asynchronous=None, timeout=5) for n in range(4)]  # type: ignore[misc]
     assert [ended.value for ended in run_all(jobs).sync()] == [0, 1, 2, 3]
+
+
+def test_what_was_read_beside_a_change_is_not_kept(mode: Mode) -> None:
+    """Case RES-17: the slow change ends after the read that saw the old state."""
+    value = ["old"]
+
+    def change() -> str:
+        """Change it."""
+        time.sleep(0.2)
+        value[0] = "new"
+        return "changed"
+
+    def read() -> str:
+        """Read it."""
+        return value[0]
+
+    tools = [
+        contract(change, requires_confirmation=False),
+        contract(read, effect="read_only", cache_seconds=60),
+    ]
+    both = [{"id": "c0", "name": "change", "args": {}}, {"id": "c1", "name": "read", "args": {}}]
+    again = {"tool_calls": [{"id": "c2", "name": "read", "args": {}}]}
+    model = ScriptedModel(replies=[{"tool_calls": both}, again, "ok"])
+    output = run(mode, compiled(model, tools, store=InMemoryStore()), "?")
+    assert result_for(output["messages"], "c2").text == "new"

@@ -10,6 +10,7 @@ from langchain_core.messages import SystemMessage
 from langgraph.store.memory import InMemoryStore
 
 import prompts
+from graphs import GRAPHS
 from graphs.models import ScriptedModel
 from graphs.tools_in_context import build
 from graphs.tools_in_context import graph as exported
@@ -251,3 +252,15 @@ def test_a_prompt_lists_the_tools_that_the_graph_really_has() -> None:
 
 def test_build_returns_a_graph_that_is_not_compiled() -> None:
     assert hasattr(build(), "compile")
+
+
+@pytest.mark.parametrize("name", list(GRAPHS))
+def test_each_exported_graph_has_the_schemas_that_studio_asks_for(name: str) -> None:
+    graph = GRAPHS[name].graph
+    assert "messages" in graph.get_input_jsonschema()["properties"]
+    assert {"answer", "status", "stop_reason", "usage"} <= set(
+        graph.get_output_jsonschema()["properties"]
+    )
+    context = graph.get_context_jsonschema()["properties"]
+    assert context["tool_timeout"]["description"]
+    assert context["tool_result_limit"]["maximum"] == 1_000_000

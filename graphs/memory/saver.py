@@ -20,6 +20,7 @@ from langgraph.checkpoint.serde.types import ERROR
 
 from graphs.errors import UsageError
 from graphs.memory.off_loop import OffLoopSaver
+from tools.notes import user_label
 from tools.redact import redact
 
 _KEPT_METADATA = (
@@ -149,6 +150,20 @@ class Saver(OffLoopSaver):
         )
         with self.lock:
             self.conn.execute(statement, values)
+
+    def delete_thread(self, thread_id: str) -> None:
+        """Delete a thread: its checkpoints, its ledger and the record of it."""
+        ledger = ".".join(("ledger", user_label(thread_id)))
+        with self.cursor() as cursor:
+            for table in ("checkpoints", "writes"):
+                cursor.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ?",  # noqa: S608 - our own names
+                    (str(thread_id),),
+                )
+            cursor.execute("DELETE FROM store WHERE prefix = ?", (ledger,))
+            cursor.execute(
+                "DELETE FROM store WHERE prefix = 'threads' AND key = ?", (str(thread_id),)
+            )
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with its whole history, which a `DeltaChannel` is rebuilt from."""

@@ -1,5 +1,6 @@
 """The store (notes, search log, ledger) and the cache: LangGraph's own on SQLite."""
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,6 +63,22 @@ class Store(SqliteStore):
         with self._batching:
             self._begin = "BEGIN IMMEDIATE" if any(isinstance(op, PutOp) for op in ops) else "BEGIN"
             return super().batch(ops)
+
+    def put_if_absent(self, namespace: tuple[str, ...], key: str, value: dict[str, Any]) -> bool:
+        """Put an item where there is none, and tell whether there was none; one atomic step."""
+        with self.lock:
+            done = self.conn.execute(
+                "INSERT OR IGNORE INTO store (prefix, key, value, created_at, updated_at) "
+                "VALUES (?, ?, ?, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)",
+                (".".join(namespace), key, json.dumps(value, ensure_ascii=False)),
+            )
+            return done.rowcount == 1
+
+    async def aput_if_absent(
+        self, namespace: tuple[str, ...], key: str, value: dict[str, Any]
+    ) -> bool:
+        """Do `put_if_absent` off the event loop."""
+        return await off_loop(self._executor, self.put_if_absent, namespace, key, value)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do `batch` off the event loop."""

@@ -8,9 +8,10 @@ from langgraph.types import interrupt
 from graphs import audit
 from graphs.approvals import AnswerError, Decided, read_answer, request_for
 from graphs.context import Context
+from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
-from graphs.state import State
-from graphs.tool_results import good_result
+from graphs.state import State, begin, current
+from graphs.tool_results import good_result, show
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from tools import Contract
@@ -38,9 +39,12 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()
         calls = state.get("calls", [])
-        waiting = [call for call in calls if _needs_yes(call, contracts)]
+        progress = current(state) or begin("", scope.context.cap)
+        # Those that were asked about still wait, whatever the tools need by now.
+        asked = set(progress["to_approve"])
+        waiting = [call for call in calls if call["id"] in asked or _needs_yes(call, contracts)]
         if not waiting:
-            return {}
+            return {"progress": {**progress, "to_approve": []}}
         decided = {
             decision.call["id"]: decision
             for decision in (
@@ -51,13 +55,14 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         going: list[ToolCall] = []
         for call in calls:
             decision = decided.get(call["id"], Decided(call, "approve"))
-            answer = _answer(decision)
+            answer = _answer(decision, scope.context.tool_result_limit)
             if answer is None:
                 going.append(decision.call)
             else:
                 answers.append(answer)
-                audit.tool_call(scope, call, answer, step=state["progress"]["rounds"])
-        settled = {**state["progress"], "to_approve": 0}
+                audit.tool_call(scope, call, answer, step=progress["rounds"])
+        approved = {call["id"]: digest_of(call) for call in going if call["id"] in decided}
+        settled = {**progress, "to_approve": [], "approved": approved}
         return {"messages": answers, "calls": going, "progress": settled}
 
     return Node("approve", body, context)
@@ -89,11 +94,11 @@ def _turned_away(call: ToolCall) -> Decided:
     return Decided(call, "reject", NOWHERE_TO_WAIT)
 
 
-def _answer(decided: Decided) -> ToolMessage | None:
+def _answer(decided: Decided, most: int) -> ToolMessage | None:
     """Return the result of a call that will not run, or None for one that will."""
+    said = show(decided.message, most).text if decided.message else ""
     if decided.decision == "reject":
-        said = f"{REJECTED}: {decided.message}" if decided.message else REJECTED
-        return failed_result(decided.call, said)
+        return failed_result(decided.call, f"{REJECTED}: {said}" if said else REJECTED)
     if decided.decision == "respond":
-        return good_result(decided.call, decided.message, {"answered_by": "a person"})
+        return good_result(decided.call, said, {"answered_by": "a person"})
     return None

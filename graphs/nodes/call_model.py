@@ -1,7 +1,6 @@
 """`call_model`: where the system prompt, the notes and the tool list meet the model."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
@@ -13,11 +12,13 @@ from langchain_core.messages import (
 from graphs import audit
 from graphs.asking import Asked, ask
 from graphs.context import Context
+from graphs.ledger import Ledger
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
 from graphs.node import Node, Scope, Update
-from graphs.state import Ending, Progress, State, begin, ending, progress_of
+from graphs.state import Ending, Progress, State, begin, current, ending, progress_of
 from graphs.system_prompt import SystemPrompt
+from graphs.tool_round import recorded_result
 from graphs.transcript import (
     INTERRUPTED,
     SUPERSEDED,
@@ -73,7 +74,7 @@ def call_model(
         if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
             progress = begin(question, scope.context.cap)
             update = _new_run(state, scope)
-            closed = _closed(state)
+            closed = yield from _closed(state, scope)
         system = yield from system_prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
@@ -105,16 +106,22 @@ def _new_run(state: State, scope: Scope) -> Update:
     return update
 
 
-def _closed(state: State) -> list[ToolMessage]:
+def _closed(state: State, scope: Scope) -> Steps[list[ToolMessage]]:
     """Answer the calls that an earlier run left open, each by how far it had come."""
-    earlier: Any = state.get("progress")
-    waits = isinstance(earlier, dict) and earlier.get("to_approve")
-    passed = [] if waits else state.get("calls") or []
-    begun = {call["id"] for call in passed if isinstance(call, dict)}
-    return [
-        failed_result(call, INTERRUPTED if call["id"] in begun else SUPERSEDED)
-        for call in unanswered(state["messages"])
-    ]
+    earlier = current(state)
+    waits = earlier["to_approve"] if earlier else []
+    begun = {call["id"] for call in state.get("calls") or [] if isinstance(call, dict)}
+    ledger = Ledger(scope.store, scope.thread_id)
+    closed = []
+    for call in unanswered(state["messages"]):
+        entry = (yield from ledger.look_up(call)) if call["id"] in begun else None
+        if entry is not None:
+            closed.append(recorded_result(call, entry))
+        elif call["id"] in begun and call["id"] not in waits:
+            closed.append(failed_result(call, INTERRUPTED))
+        else:
+            closed.append(failed_result(call, SUPERSEDED))
+    return closed
 
 
 def _nudge(messages: Sequence[BaseMessage], names: Sequence[str]) -> HumanMessage:
@@ -132,7 +139,8 @@ def _progress(progress: Progress, asked: Asked) -> Progress:
         "rounds": progress["rounds"] + 1,
         "calls": progress["calls"] + open_calls,
         "open_calls": open_calls,
-        "to_approve": 0,
+        "to_approve": [],
+        "approved": {},
         "empty_replies": 0 if open_calls else progress["empty_replies"] + 1,
     }
 

@@ -8,7 +8,7 @@ from graphs import audit
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
 from graphs.running import run_all
-from graphs.state import State
+from graphs.state import State, current
 from graphs.tool_events import tell_started
 from graphs.tool_round import AtWork, ToolRound
 from graphs.waiting import Steps
@@ -55,9 +55,11 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         ended = (yield run_all([work.job for work in works])) if works else []
         for work, end in zip(works, ended, strict=True):
             results[work.call["id"]] = yield from at_hand.finish(work, end, alone=len(calls) == 1)
+        progress = current(state)
+        step = progress["rounds"] if progress else 0
         messages = [results[call["id"]] for call in calls]
         for call, result in zip(calls, messages, strict=True):
-            audit.tool_call(scope, call, result, step=state["progress"]["rounds"])
+            audit.tool_call(scope, call, result, step=step)
         return {"messages": messages}
 
     return Node("run_tools", body, context)

@@ -10,7 +10,7 @@ from graphs import audit
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
 from graphs.repeats import ENDED, WARNED, WARNING, judge
-from graphs.state import State
+from graphs.state import Progress, State, begin, current
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from tools import Contract, unknown_tool
@@ -59,10 +59,11 @@ def validate_calls(
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()
         reply = _newest_reply(state)
-        step = state["progress"]["rounds"]
+        progress = current(state) or begin("", scope.context.cap)
+        step = progress["rounds"]
         errors: list[ToolMessage] = []
         calls: list[ToolCall] = []
-        allowed = min(MAX_CALLS, _calls_left(state, scope.context))
+        allowed = min(MAX_CALLS, _calls_left(progress, scope.context))
         made: list[ToolCall | InvalidToolCall] = [*reply.tool_calls, *reply.invalid_tool_calls]
         stuck = False
         for place, call in enumerate(made):
@@ -85,23 +86,24 @@ def validate_calls(
         if stuck:
             names = ", ".join(sorted({call["name"] or "unknown" for call in made}))
             logger.warning("a run was stuck on %s: does its description say when to stop?", names)
-            errors += [failed_result(call, ENDED) for call in calls]
+            for call in calls:
+                errors.append(failed_result(call, ENDED))
+                audit.tool_call(scope, call, errors[-1], step=step)
             calls = []
         update: Update = {"messages": errors, "calls": calls} if errors else {"calls": calls}
-        to_approve = sum(contracts[call["name"]].requires_confirmation for call in calls)
+        to_approve = [call["id"] for call in calls if contracts[call["name"]].requires_confirmation]
         if to_approve or stuck:
-            update["progress"] = {**state["progress"], "to_approve": to_approve, "stuck": stuck}
+            update["progress"] = {**progress, "to_approve": to_approve, "stuck": stuck}
         return update
 
     return Node("validate_calls", body, context)
 
 
-def _calls_left(state: State, context: Context) -> int:
-    """Return how many of the reply's calls the run may still make."""
+def _calls_left(progress: Progress, context: Context) -> int:
+    """Return how many of the reply's calls the run may still make, by the cap it began with."""
     if context.max_calls is None:
         return MAX_CALLS
-    before = state["progress"]["calls"] - state["progress"]["open_calls"]
-    return max(0, context.max_calls - before)
+    return max(0, progress["cap"] - (progress["calls"] - progress["open_calls"]))
 
 
 def _newest_reply(state: State) -> AIMessage:
