@@ -40,7 +40,7 @@ def test_the_default_question_is_answered_with_tools_offline_and_without_a_key()
     assert "search_docs(" in said.out
     assert "calculator(" in said.out
     assert "45" in said.out
-    assert "model offline" in said.out
+    assert "model offline (rules, not a language model)" in said.out
 
 
 def test_json_is_one_object_on_stdout_and_nothing_else(home: Path) -> None:

@@ -39,6 +39,11 @@ class OfflineModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "offline"
 
+    @property
+    def model_name(self) -> str:
+        """Say in `usage` what answers, so that nobody takes it for a language model."""
+        return "offline (rules, not a language model)"
+
     def bind_tools(
         self,
         tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],

@@ -40,12 +40,19 @@ def stock_errors(key: Any) -> Iterator[None]:
         raise ModelReplyError(f"the model server sent broken JSON: {error}") from error
 
 
+MIN_SECRET = 8
+"""Characters from which on a key is looked for in texts; real ones have dozens."""
+
+
 def _secret(key: Any) -> str:
     return str(key.get_secret_value()) if hasattr(key, "get_secret_value") else ""
 
 
 def _hidden(text: str, secret: str) -> str:
-    return str(redact(text.replace(secret, "[redacted]") if secret else text))
+    # Redacted first, and a placeholder of a few letters left alone: a key that is short, or part of
+    # another credential, must not cut that one in two.
+    clean = str(redact(text))
+    return clean.replace(secret, "[redacted]") if len(secret) >= MIN_SECRET else clean
 
 
 def _conceal(error: openai.APIError, secret: str) -> None:
