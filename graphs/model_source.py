@@ -34,7 +34,8 @@ class ModelSource:
     def name(self, context: Context) -> str:
         """Name the model, as `usage` tells it."""
         model = self._model or models.resolve(context.model)
-        name = getattr(model, "model_name", None) or getattr(model, "model", None)
+        names = (getattr(model, name, None) for name in ("told_as", "model_name", "model"))
+        name = next((name for name in names if name), None)
         return str(name or model._llm_type)  # noqa: SLF001 - langchain's own word for the kind of a model
 
     def bound(self, context: Context, offered: Iterable[str]) -> Bound:

@@ -40,7 +40,7 @@ class OfflineModel(BaseChatModel):
         return "offline"
 
     @property
-    def model_name(self) -> str:
+    def told_as(self) -> str:
         """Say in `usage` what answers, so that nobody takes it for a language model."""
         return "offline (rules, not a language model)"
 
