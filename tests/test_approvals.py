@@ -261,11 +261,14 @@ def test_secrets_in_arguments_are_not_shown_to_the_person(mode: Mode, tmp_path: 
     assert "sk-live" not in str(paused["__interrupt__"])
 
 
-def test_without_a_memory_a_call_that_needs_a_yes_is_answered(mode: Mode) -> None:
+@pytest.mark.parametrize("thread", [None, "t"])
+def test_without_a_memory_a_call_that_needs_a_yes_is_answered(
+    mode: Mode, thread: str | None
+) -> None:
     shop = Shop()
     model = ScriptedModel(replies=[PAY, "I can't."])
     graph = compiled(model, shop.tools(), name="tool_calling")
-    output = run(mode, graph, "?", thread=None)
+    output = run(mode, graph, "?", thread=thread)
     assert shop.done == []
     assert "no memory" in result_for(output["messages"], "a").text
     assert output["answer"] == "I can't."

@@ -80,3 +80,16 @@ def test_a_mapping_with_a_function_may_have_injected_parameters_too() -> None:
 
 def calculator_like(text: str, token: str, user_id: Annotated[str, InjectedToolArg]) -> Any:
     return text, token, user_id
+
+
+def test_a_tool_that_changes_the_state_it_was_given_changes_its_own_copy() -> None:
+    def forget(state: Annotated[dict[str, Any], InjectedState]) -> str:
+        """Forget everything."""
+        state["messages"].clear()
+        return "forgotten"
+
+    state = {"messages": [1, 2]}
+    tool = contract(forget)
+    assert tool.sync is not None
+    tool.sync(**tool.fill({}, CallScope(state=state)))
+    assert state == {"messages": [1, 2]}

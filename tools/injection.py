@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 import types
@@ -81,7 +82,7 @@ def tool_runtime(scope: CallScope) -> Any:
 
     runtime = scope.runtime
     return ToolRuntime(
-        state=scope.state,
+        state=copy.deepcopy(scope.state),
         context=getattr(runtime, "context", None),
         config=dict(scope.config),  # type: ignore[arg-type]
         stream_writer=getattr(runtime, "stream_writer", lambda _: None),
@@ -145,7 +146,7 @@ def _state(name: str, mark: Any, optional: bool) -> Injection:  # noqa: FBT001
     def fill(scope: CallScope) -> Any:
         value = _read(scope.state, key) if key else scope.state
         if value is not OMIT:
-            return value
+            return copy.deepcopy(value)  # a tool's changes are its own
         return _missing(optional, f"the graph's state has no {key!r}, which {name!r} needs")
 
     return fill

@@ -76,7 +76,9 @@ def _needs_yes(call: ToolCall, contracts: dict[str, Contract]) -> bool:
 
 def _can_wait(scope: Scope) -> bool:
     info = scope.runtime.execution_info
-    return info is not None and info.thread_id is not None
+    # LangGraph pauses without a saver too, for good, and tells nodes nothing else of it.
+    saver = scope.config.get("configurable", {}).get("__pregel_checkpointer", "unknown")
+    return info is not None and info.thread_id is not None and saver is not None
 
 
 def _ask(waiting: list[ToolCall], contracts: dict[str, Contract]) -> list[Decided]:
