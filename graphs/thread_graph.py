@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from langgraph.types import Command, StreamMode
 from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, StreamMode
 
 from graphs import models
 from graphs.context import Context, read_context

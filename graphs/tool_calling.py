@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import langgraph.types  # noqa: F401 - before langchain_core: the other order takes a third longer
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.types import Command
+from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs.running import Ended, Job
 from graphs.transcript import failed_result

@@ -9,6 +9,7 @@ gives the answer, flagged as having hit the limit.
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import langgraph.types  # noqa: F401 - before langchain_core: the other order takes a third longer
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 

@@ -5,10 +5,10 @@ import time
 from typing import Any
 
 import pytest
+from langgraph.types import Command, interrupt
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tools import tool as langchain_tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, interrupt
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, compiled, result_for, results, run

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import HumanMessage
 from langgraph.types import Command
+from langchain_core.messages import HumanMessage
 
 from graphs.cli.answers import Answer, Decisions
 from graphs.cli.interrupts import stoppable

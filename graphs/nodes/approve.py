@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.types import interrupt
+from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs import audit
 from graphs.approvals import AnswerError, Decided, read_answer, request_for
