@@ -242,7 +242,7 @@ def test_documents_of_several_things_of_a_kind_each_have_their_say() -> None:
         "What does E-9999 mean?",
         "Do you accept Bitcoin?",
         "Do you sell phones?",
-        "Who is the CEO of Globex?",
+        "Who is the chief executive of Globex?",
     ],
 )
 def test_a_name_or_subject_that_no_document_has_is_not_answered_with_another(
