@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tools import docs_index
+from tools import docs_index, docs_ranking
 from tools.docs_index import DocsFolderError, DocsIndex, DocsIndexError, build, shared_index
 
 ROOT = Path(docs_index.__file__).parents[1]
@@ -577,7 +577,7 @@ def test_the_limit_is_from_1_to_20(index: DocsIndex, limit: int) -> None:
 def test_common_words_of_a_large_folder_are_left_out_beside_rarer_ones(
     docs: Path, index: DocsIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(docs_index, "_COMMON_FROM", 5)
+    monkeypatch.setattr(docs_ranking, "_COMMON_FROM", 5)
     for i in range(100):
         write(docs / f"n{i}.md", f"refund terms {i}" + " zither" * (i == 42))
     assert found(index, "refund zither") == ["n42.md"]

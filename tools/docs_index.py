@@ -1,12 +1,10 @@
 """Keep a full-text index of a folder of Markdown and text files up to date, and search it."""
 
-import dataclasses
 import logging
 import os
 import sqlite3
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self
@@ -21,7 +19,9 @@ from tools.docs_folder import (
     scan,
     shown,
 )
-from tools.docs_query import extra_words, query_terms
+from tools.docs_query import query_terms
+from tools.docs_ranking import Found, Hit, find
+from tools.docs_rows import add_rows, remove_rows
 from tools.docs_text import PASSAGE_CHARS, Document, SkippedError, read_document
 
 __all__ = [
@@ -51,30 +51,6 @@ Progress = Callable[[int, int], None]
 _RACY_NS: Final = 20_000_000  # a file this young may change again within one tick of its mtime
 _PAUSE_FACTOR: Final = 10
 _MAX_PAUSE: Final = 60.0
-_ALL_WORDS_BONUS: Final = 1.1
-_LEAST_SHARE: Final = 0.3
-_PER_DOCUMENT: Final = 2
-_COMMON_SHARE: Final = 0.1
-_COMMON_FROM: Final = 1_000
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Hit:
-    """One passage: the document's title, its file (relative to the folder), its text, its score."""
-
-    title: str
-    file: str
-    text: str
-    score: float
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Found:
-    """The best passages, how many hold a word of the query, and how many documents there are."""
-
-    hits: tuple[Hit, ...]
-    matched: int
-    available: int
 
 
 class DocsIndex:
@@ -159,7 +135,8 @@ class DocsIndex:
         def work() -> Found:
             if time.monotonic() >= self._next_check:
                 self._update(None)
-            return self._find(terms, limit)
+            size = (self._available, self._passages)
+            return find(self._file.connection, terms, limit, *size)
 
         with self._lock:
             return self._file.recovering(work)
@@ -172,47 +149,6 @@ class DocsIndex:
             )
             files = {shown(os.fsdecode(path)): reason for path, reason in rows}
             return {shown(path): reason for path, reason in self._passed_over.items()} | files
-
-    # -- looking up
-
-    def _find(self, terms: list[str], limit: int) -> Found:
-        telling = self._telling(terms)
-        if not telling:
-            return Found((), 0, self._available)
-        some = " OR ".join(telling)
-        scores = self._best(some, limit * 4)
-        if len(telling) > 1:
-            for row, score in self._best(" AND ".join(telling), limit * 4).items():
-                scores[row] = score * _ALL_WORDS_BONUS
-        least = max(scores.values()) * _LEAST_SHARE
-        rows = sorted((-score, row) for row, score in scores.items() if score >= least)
-        hits = [self._hit(row, -score) for score, row in rows]
-        return Found(_spread(hits, limit), self._count(some), self._available)
-
-    def _telling(self, terms: list[str]) -> list[str]:
-        """Return the terms that the index has, less the common ones; the two rarest at least."""
-        most = int(max(_COMMON_FROM, self._passages * _COMMON_SHARE))
-        counts = {term: self._count(term, most + 1) for term in terms}
-        known = [term for term in terms if counts[term]]
-        rare = [term for term in known if counts[term] <= most]
-        return rare or sorted(known, key=self._count)[:2]
-
-    def _count(self, match: str, most: int = -1) -> int:
-        sql = "SELECT count(*) FROM (SELECT 1 FROM passage WHERE passage MATCH ? LIMIT ?)"
-        return int(self._file.connection.execute(sql, (match, most)).fetchone()[0])
-
-    def _best(self, match: str, limit: int) -> dict[int, float]:
-        sql = """SELECT rowid, -bm25(passage, 6, 1, 1) AS score
-                 FROM passage WHERE passage MATCH ? ORDER BY score DESC LIMIT ?"""
-        return dict(self._file.connection.execute(sql, (match, limit)).fetchall())
-
-    def _hit(self, row: int, score: float) -> Hit:
-        sql = """SELECT passage.title, file.path, passage.text
-                 FROM passage JOIN file ON file.id = passage.file WHERE passage.rowid = ?"""
-        title, path, text = self._file.connection.execute(sql, (row,)).fetchone()
-        return Hit(title, shown(os.fsdecode(path)), text, score)
-
-    # -- keeping up to date
 
     def _update(self, on_progress: Progress | None) -> None:
         began = time.monotonic()
@@ -252,25 +188,16 @@ class DocsIndex:
         self._load()
         known = self._known
         for path in known.keys() - found.keys():
-            self._remove(path)
+            remove_rows(self._file.connection, path)
         changed = [path for path, stamp in found.items() if known.get(path) != stamp]
         for done, path in enumerate(changed):
             if on_progress:
                 on_progress(done, len(changed))
             if path in known:
-                self._remove(path)
+                remove_rows(self._file.connection, path)
             self._add(path, found[path])
         if on_progress and changed:
             on_progress(len(changed), len(changed))
-
-    def _remove(self, path: str) -> None:
-        key = (os.fsencode(path),)
-        sql = "SELECT first, last FROM file WHERE path = ?"
-        first, last = self._file.connection.execute(sql, key).fetchone()
-        self._file.connection.executemany(
-            "DELETE FROM passage WHERE rowid = ?", ((row,) for row in range(first, last + 1))
-        )
-        self._file.connection.execute("DELETE FROM file WHERE path = ?", key)
 
     def _add(self, path: str, stamp: Stamp) -> None:
         reason = None
@@ -282,17 +209,7 @@ class DocsIndex:
             self._warn(path, reason)
         if 0 <= time.time_ns() - stamp.mtime_ns < _RACY_NS:
             stamp = stamp._replace(mtime_ns=-1)
-        run = self._file.connection.execute
-        first = run("SELECT coalesce(max(rowid), 0) + 1 FROM passage").fetchone()[0]
-        file = run(
-            "INSERT INTO file VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
-            (os.fsencode(path), *stamp, first, first + len(document.passages) - 1, reason),
-        ).lastrowid
-        for row, text in enumerate(document.passages, first):
-            run(
-                "INSERT INTO passage (rowid, title, text, extra, file) VALUES (?, ?, ?, ?, ?)",
-                (row, document.title, text, extra_words(f"{document.title}\n{text}"), file),
-            )
+        add_rows(self._file.connection, path, stamp, document, reason)
 
     def _forget(self) -> None:
         self._known = {}
@@ -311,16 +228,6 @@ class DocsIndex:
         if (path, reason) not in self._warned:
             self._warned.add((path, reason))
             log.warning("left out of the document search: %s (%s)", shown(path), reason)
-
-
-def _spread(hits: list[Hit], limit: int) -> tuple[Hit, ...]:
-    """Take the best, but more than two of one document only after the others."""
-    taken: Counter[str] = Counter()
-    first, later = list[Hit](), list[Hit]()
-    for hit in hits:
-        taken[hit.file] += 1
-        (first if taken[hit.file] <= _PER_DOCUMENT else later).append(hit)
-    return tuple([*first, *later][:limit])
 
 
 _shared: dict[tuple[Path, Path | None], DocsIndex] = {}
