@@ -5,7 +5,13 @@ Nothing here imports `graphs`, and nothing heavy is imported before a tool needs
 
 from tools.arguments import parse_arguments
 from tools.contract import CallScope, Checked, Contract, Effect, contract
-from tools.errors import ArgumentsError, ContractError, InjectionError, ToolsFileError
+from tools.errors import (
+    ArgumentsError,
+    ContractError,
+    InjectionError,
+    SearchError,
+    ToolsFileError,
+)
 from tools.redact import redact, redact_data
 from tools.registry import SHOP_FILE, as_contracts, load_tools, unknown_tool
 from tools.results import describe_error, limit, render
@@ -19,6 +25,7 @@ __all__ = [
     "ContractError",
     "Effect",
     "InjectionError",
+    "SearchError",
     "ToolsFileError",
     "as_contracts",
     "contract",

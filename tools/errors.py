@@ -24,3 +24,7 @@ class ToolsFileError(ValueError):
     def __init__(self, file: object, reason: str, table: str | None = None) -> None:
         where = f"{file}: [{table}]" if table else f"{file}"
         super().__init__(f"{where}: {reason}")
+
+
+class SearchError(ValueError):
+    """A search that can't be made; the message says what to do instead."""

@@ -1,0 +1,126 @@
+"""An inverted index in numpy that takes tools in and lets them go without being rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools.ranking.fields import FIELDS
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float32]
+
+_BITS: Final = 12
+MOST_WORDS: Final = (1 << _BITS) - 1
+"""Words of one field that count; a tool with more is cut there."""
+_SLOT: Final = _BITS * len(FIELDS)
+_SHIFTS: Final = tuple(_BITS * place for place in reversed(range(len(FIELDS))))
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """Where one word occurs.
+
+    Attributes:
+        slots: Of the tools that have it, ascending.
+        counts: One array a field: how often each of them has it there.
+    """
+
+    slots: Ints
+    counts: tuple[Ints, ...]
+
+
+class Postings:
+    """Words to tools. A tool has a slot, a number that grows with each one added.
+
+    It keeps true that what is found depends on the tools that are there and their order alone,
+    never on what was added and removed before.
+    """
+
+    def __init__(self) -> None:
+        self._packed: dict[str, list[Ints]] = {}
+        self._alive = np.zeros(0, bool)
+        self._lengths = np.zeros((len(FIELDS), 0), np.int64)
+        self.slots = 0
+        self.count = 0
+
+    def add(self, documents: Iterable[Sequence[Sequence[str]]]) -> int:
+        """Take in tools, each as the words of its fields, and return the first one's slot."""
+        first = self.slots
+        ids: dict[str, int] = {}
+        keys: list[int] = []
+        adds: list[int] = []
+        lengths: list[list[int]] = []
+        for number, document in enumerate(documents):
+            fields = [words[:MOST_WORDS] for words in document]
+            lengths.append([len(words) for words in fields])
+            for shift, words in zip(_SHIFTS, fields, strict=True):
+                keys += [(ids.setdefault(word, len(ids)) << 32) + number for word in words]
+                adds += [1 << shift] * len(words)
+        self._grow(np.array(lengths, np.int64).reshape(-1, len(FIELDS)).T)
+        if keys:
+            self._enter(list(ids), np.array(keys, np.int64), np.array(adds, np.int64), first)
+        return first
+
+    def remove(self, slot: int) -> None:
+        """Let one tool go; its entries are swept out when their words are next looked up."""
+        self._alive[slot] = False
+        self.count -= 1
+        self._lengths[:, slot] = 0
+
+    def __contains__(self, word: str) -> bool:
+        return self.get(word) is not None
+
+    def get(self, word: str) -> Posting | None:
+        """Return where a word occurs, or None."""
+        packed = self._whole(word)
+        if packed is None:
+            return None
+        slots = packed >> _SLOT
+        return Posting(slots, tuple((packed >> shift) & MOST_WORDS for shift in _SHIFTS))
+
+    def lengths(self) -> Floats:
+        """Return the lengths of the fields of each slot over their means, a row a field."""
+        live = self._lengths[:, : self.slots]
+        means = np.maximum(live.sum(axis=1, keepdims=True) / max(1, self.count), 1e-9)
+        relative: Floats = (live / means).astype(np.float32)
+        return relative
+
+    def _whole(self, word: str) -> Ints | None:
+        """Return a word's entries as one array, without those of tools that are gone."""
+        chunks = self._packed.get(word)
+        if chunks is None:
+            return None
+        packed = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
+        if self.count < self.slots:
+            packed = packed[self._alive[packed >> _SLOT]]
+        if not packed.size:
+            del self._packed[word]
+            return None
+        self._packed[word] = [packed]
+        return packed
+
+    def _enter(self, words: list[str], keys: Ints, adds: Ints, first: int) -> None:
+        order = np.argsort(keys, kind="stable")
+        keys, adds = keys[order], adds[order]
+        starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+        ids = keys[starts] >> 32
+        packed = ((keys[starts] & 0xFFFFFFFF) + first << _SLOT) + np.add.reduceat(adds, starts)
+        bounds = np.searchsorted(ids, np.arange(len(words) + 1)).tolist()
+        for word, start, end in zip(words, bounds, bounds[1:], strict=False):
+            self._packed.setdefault(word, []).append(packed[start:end])
+
+    def _grow(self, lengths: NDArray[Any]) -> None:
+        end = self.slots + lengths.shape[1]
+        if end > self._alive.size:
+            spare = max(end, 2 * self._alive.size) - self._alive.size
+            self._alive = np.r_[self._alive, np.zeros(spare, bool)]
+            self._lengths = np.pad(self._lengths, ((0, 0), (0, spare)))
+        self._alive[self.slots : end] = True
+        self._lengths[:, self.slots : end] = lengths
+        self.count += lengths.shape[1]
+        self.slots = end

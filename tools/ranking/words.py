@@ -1,0 +1,82 @@
+"""Text as the index has it: identifiers split, case and accents folded, words stemmed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+import Stemmer
+
+_RUN: Final = re.compile(r"[^\W_]+")
+_CJK_CHARS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_CJK: Final = re.compile(f"[{_CJK_CHARS}]+")
+_PART: Final = re.compile(
+    f"[{_CJK_CHARS}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+    f"|[^\\W\\d_A-Za-z{_CJK_CHARS}][^\\W\\d_{_CJK_CHARS}]*|[^\\W_]"
+)
+_LONGEST: Final = 64
+"""Characters of one word; what is longer is data, and is cut."""
+_KEPT: Final = 200_000
+"""Words remembered; past that they are worked out again each time."""
+
+_STOPS: Final = """
+a about after all also am an and any are as at be been being but by can could did do does done for
+from get had has have having he her here him his how i if in into is it its just like ll may me
+might must my need needs no not now of on or our out over please re s should so some such t than
+that the their them then there these they this those to too us use used using ve very want wants
+was we were what when where which while who whom whose why will with within would you your
+"""
+STOP_WORDS: Final = frozenset(_STOPS.split())
+
+
+class Words:
+    """Splits text into stemmed words, and remembers what it has split.
+
+    `getUserByID`, `get_user_by_id` and `get user by id` are the same words. Chinese, Japanese and
+    Korean runs become pairs of characters. Stop words are dropped.
+    """
+
+    def __init__(self) -> None:
+        self._stemmer = Stemmer.Stemmer("english")
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, text: str) -> list[str]:
+        """Return the words of a text, in order, with repetitions."""
+        known = self._known
+        words: list[str] = []
+        for run in _RUN.findall(text):
+            found = known.get(run)
+            if found is None:
+                found = self._split(run)
+                if len(known) < _KEPT:
+                    known[run] = found
+            words += found
+        return words
+
+    def stem(self, word: str) -> str:
+        """Return the stem of one folded word."""
+        return str(self._stemmer.stemWord(word))
+
+    def _split(self, run: str) -> tuple[str, ...]:
+        return tuple(self.stem(w) for w in surface(run) if w not in STOP_WORDS)
+
+
+def surface(run: str) -> Iterable[str]:
+    """Yield the folded words of one run of letters and digits, unstemmed, stop words too."""
+    if not run.isascii():
+        run = unicodedata.normalize("NFKC", run)
+    for part in _PART.findall(run):
+        if _CJK.fullmatch(part):
+            yield from (part[i : i + 2] for i in range(max(1, len(part) - 1)))
+        else:
+            yield folded(part)[:_LONGEST]
+
+
+def folded(word: str) -> str:
+    """Return a word in lower case without accents."""
+    if word.isascii():
+        return word.lower()
+    apart = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(c for c in apart if not unicodedata.combining(c))
