@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from langchain_core.messages import ToolCall
 
+from graphs.calls import via
+from graphs.reach import Reach
 from tools import Contract, redact_data
 
 Decision = Literal["approve", "edit", "reject", "respond"]
@@ -36,23 +38,24 @@ class AnswerError(ValueError):
 
 
 def request_for(
-    calls: Sequence[ToolCall], contracts: Mapping[str, Contract], problem: str | None = None
+    calls: Sequence[ToolCall], reach: Reach, problem: str | None = None
 ) -> dict[str, Any]:
     """Ask about calls, in one request for all of them.
 
     Args:
         calls: The calls that need a yes.
-        contracts: Their tools.
+        reach: The tools that exist.
         problem: What was wrong with the answer before.
     """
     requests = []
     for call in calls:
-        tool = contracts.get(call["name"])
+        tool = reach.contract_of(call)
+        about = _about(tool, via(call)) if tool else "This tool is no longer available."
         requests.append(
             {
                 "name": call["name"],
                 "args": redact_data(call["args"]),
-                "description": _about(tool) if tool else "This tool is no longer available.",
+                "description": about,
                 "call_id": call["id"],
             }
         )
@@ -62,14 +65,13 @@ def request_for(
     return {**asked, "problem": problem} if problem else asked
 
 
-def _about(tool: Contract) -> str:
+def _about(tool: Contract, path: Sequence[str]) -> str:
     effect = "changes state" if tool.effect == "state_changing" else "only reads"
-    return f"{tool.name} {effect}. {tool.description}"
+    through = f" Called through {', '.join(path)}." if path else ""
+    return f"{tool.name} {effect}. {tool.description}{through}"
 
 
-def read_answer(
-    answer: Any, calls: Sequence[ToolCall], contracts: Mapping[str, Contract]
-) -> list[Decided]:
+def read_answer(answer: Any, calls: Sequence[ToolCall], reach: Reach) -> list[Decided]:
     """Read an answer, all or nothing.
 
     Decisions belong to the calls in their order, or to the calls whose ids they all carry.
@@ -77,7 +79,7 @@ def read_answer(
     Args:
         answer: `{"decisions": [{"type": "approve" | "edit" | "reject" | "respond", ...}]}`.
         calls: The calls that were asked about.
-        contracts: Their tools, which an edited call is checked against.
+        reach: The tools that exist: an edited call is checked against its own.
 
     Raises:
         AnswerError: It decides nothing; no call may run by it.
@@ -92,7 +94,7 @@ def read_answer(
             f"one decision is needed for each of {len(calls)} calls; got {len(decisions)}"
         )
     return [
-        _decide(decision, call, contracts)
+        _decide(decision, call, reach)
         for decision, call in zip(_in_order(decisions, calls), calls, strict=True)
     ]
 
@@ -113,9 +115,7 @@ def _in_order(
     return [named[call["id"]] for call in calls]
 
 
-def _decide(
-    decision: Mapping[str, Any], call: ToolCall, contracts: Mapping[str, Contract]
-) -> Decided:
+def _decide(decision: Mapping[str, Any], call: ToolCall, reach: Reach) -> Decided:
     kind, message = decision.get("type"), decision.get("message", "")
     if kind not in DECISIONS:
         raise AnswerError(f"a decision's type is one of {', '.join(DECISIONS)}, not {kind!r}")
@@ -130,10 +130,12 @@ def _decide(
         raise AnswerError('edit needs "edited_action": {"name": ..., "args": {...}}')
     if edited.get("name", call["name"]) != call["name"]:
         raise AnswerError(f"an edit changes the arguments of {call['name']}, not the tool")
-    contract = contracts.get(call["name"])
+    contract = reach.contract_of(call)
     if contract is None:
         raise AnswerError(f"{call['name']} is no longer available: it can't be edited")
     checked = contract.check(dict(edited["args"]))
     if checked.arguments is None:
         raise AnswerError(f"the edited call can't run: {checked.error}")
-    return Decided({**call, "args": checked.arguments}, kind, message)
+    passed = call.copy()
+    passed["args"] = checked.arguments
+    return Decided(passed, kind, message)

@@ -32,6 +32,7 @@ class Event:
         status: `success`, or `error` for a call that failed or was not executed.
         seconds: How long it took; None where nothing ran.
         tool: The tool's name.
+        via: The tool that the model called, where that called the other one for it.
         call_id: The tool call's id.
         arguments: What the tool ran with, defaults included; or what was asked for, where it did
             not run.
@@ -53,6 +54,7 @@ class Event:
     status: Literal["success", "error"] = "success"
     seconds: float | None = None
     tool: str | None = None
+    via: str | None = None
     call_id: str | None = None
     arguments: dict[str, Any] | None = None
     result: str | None = None
@@ -115,7 +117,8 @@ def tool_event(result: ToolMessage, step: int, arguments: dict[str, Any], **more
         step=step,
         status=result.status,
         seconds=told.get("seconds"),
-        tool=result.name,
+        tool=told.get("tool", result.name),
+        via=result.name if "tool" in told else None,
         call_id=result.tool_call_id,
         arguments=redact_data(told.get("arguments", arguments)),
         result=redact(result.text),

@@ -9,6 +9,7 @@ from langchain_core.runnables import Runnable
 
 from graphs import models
 from graphs.context import Context
+from graphs.reach import Reach
 from graphs.waiting import Wait
 from tools import Contract
 
@@ -22,6 +23,9 @@ class ModelSource:
         model: A chat model, a `provider:name`, or None for the run's `context.model`.
         tools: The tools it may be shown.
 
+    Attributes:
+        reach: What a call of one of them comes to.
+
     Raises:
         ModelError: A model named here can't be used as it is configured.
     """
@@ -29,6 +33,7 @@ class ModelSource:
     def __init__(self, model: BaseChatModel | str | None, tools: Sequence[Contract]) -> None:
         self._model = models.resolve(model) if isinstance(model, str) else model
         self._tools = tuple(tools)
+        self.reach = Reach(tools)
         self._bound: dict[tuple[str | None, tuple[str, ...]], Bound] = {}
 
     def name(self, context: Context) -> str:

@@ -7,7 +7,16 @@ answered with a warning instead of run, and a fourth ends the tools (seed "AI To
 from collections.abc import Sequence
 from typing import Literal
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    ToolCall,
+    ToolMessage,
+)
+
+from graphs.calls import Asked, made
+from graphs.reach import Resolved
 
 WARNED = "warned_of_repeat"
 WARNING = (
@@ -20,10 +29,18 @@ _MOST = 2
 """Equal results in a row after which a call is not run again."""
 
 
-def judge(messages: Sequence[BaseMessage], call: ToolCall) -> Literal["run", "warn", "end"]:
-    """Say what becomes of a call of the newest reply, by the replies before it in the run."""
+def judge(
+    messages: Sequence[BaseMessage], asked: Asked, found: Resolved
+) -> Literal["run", "warn", "end"]:
+    """Say what becomes of a call of the newest reply, by the replies before it in the run.
+
+    Args:
+        messages: The transcript.
+        asked: The call as the model made it.
+        found: What it comes to: two calls are the same where either is.
+    """
     seen: list[str] = []
-    for result in _earlier_results(messages, call):
+    for result in _earlier_results(messages, asked, found.call):
         if result.additional_kwargs.get(WARNED):
             return "end"
         if seen and result.text != seen[-1]:
@@ -34,7 +51,9 @@ def judge(messages: Sequence[BaseMessage], call: ToolCall) -> Literal["run", "wa
     return "run"
 
 
-def _earlier_results(messages: Sequence[BaseMessage], call: ToolCall) -> list[ToolMessage]:
+def _earlier_results(
+    messages: Sequence[BaseMessage], asked: Asked, call: ToolCall
+) -> list[ToolMessage]:
     """List the results of equal calls, newest first, as far as replies made one without a gap."""
     results: dict[str, ToolMessage] = {}
     found: list[ToolMessage] = []
@@ -48,12 +67,25 @@ def _earlier_results(messages: Sequence[BaseMessage], call: ToolCall) -> list[To
             if not newest_seen:
                 newest_seen = True
                 continue
-            equal = [c for c in message.tool_calls if _is_equal(c, call) and c["id"] in results]
+            equal = [
+                results[c["id"] or ""]
+                for c in made(message)
+                if c["id"] in results and (_is_equal(c, asked) or _was(results[c["id"]], c, call))
+            ]
             if not equal:
                 break
-            found.append(results[equal[0]["id"] or ""])
+            found.append(equal[0])
     return found
 
 
-def _is_equal(one: ToolCall, other: ToolCall) -> bool:
+def _is_equal(one: Asked, other: Asked) -> bool:
     return one["name"] == other["name"] and one["args"] == other["args"]
+
+
+def _was(result: ToolMessage, asked: Asked, call: ToolCall) -> bool:
+    """Tell whether an earlier call came to this one, by what its result records."""
+    told = result.additional_kwargs
+    return bool(
+        told.get("tool", asked["name"]) == call["name"]
+        and told.get("arguments", asked["args"]) == call["args"]
+    )

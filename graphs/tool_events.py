@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import ToolCall, ToolMessage
 
+from graphs.calls import asked_name, via
 from graphs.node import Scope
 from graphs.waiting import Steps, Wait
 from tools import Contract, redact_data
@@ -15,9 +16,11 @@ from tools import Contract, redact_data
 def tell_started(scope: Scope, calls: Sequence[ToolCall]) -> None:
     """Tell whoever streams `custom` which tools are at work, and with what, secrets filtered."""
     for call in calls:
+        through = {"via": asked_name(call)} if via(call) else {}
         scope.runtime.stream_writer(
             {
                 "tool": call["name"],
+                **through,
                 "call_id": call["id"],
                 "arguments": redact_data(call["args"]),
                 "state": "started",

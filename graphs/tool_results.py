@@ -6,6 +6,7 @@ from typing import Any
 from langgraph.types import Command
 from langchain_core.messages import ToolCall, ToolMessage
 
+from graphs.calls import asked_name, recorded
 from graphs.running import Ended, Job
 from graphs.transcript import failed_result
 from tools import describe_error, limit, redact, render
@@ -36,7 +37,9 @@ def show(value: Any, most: int) -> Shown:
     return Shown(limit(redact(render(value)), most), failed)
 
 
-def result_of(call: ToolCall, job: Job, end: Ended, most: int, told: dict[str, Any]) -> ToolMessage:
+def result_of(
+    call: ToolCall, job: Job, end: Ended, *, most: int, once: bool, told: dict[str, Any]
+) -> ToolMessage:
     """Make a call's one result of how it ended.
 
     Args:
@@ -44,6 +47,7 @@ def result_of(call: ToolCall, job: Job, end: Ended, most: int, told: dict[str, A
         job: What ran.
         end: How it ended, with a `Shown` where it ended well.
         most: Characters of a result.
+        once: Whether the call may take effect only once, and so is not to be made again.
         told: What the record tells beside the text.
     """
     name = call["name"]
@@ -52,10 +56,11 @@ def result_of(call: ToolCall, job: Job, end: Ended, most: int, told: dict[str, A
             f"{name} gave no result within {job.timeout:g} s and is no longer waited for; "
             "it may still finish: its outcome is unknown"
         )
-        return failed_result(call, text, **told)
+        return failed_result(call, text, "timeout", retryable=not once, **told)
     if end.error is not None:
         text = limit(f"{name} failed: {describe_error(end.error)}", most)
-        return failed_result(call, text, **told)
+        retryable = not once and isinstance(end.error, TimeoutError | ConnectionError)
+        return failed_result(call, text, retryable=retryable, **told)
     shown: Shown = end.value
     if shown.failed:
         return failed_result(call, shown.text, **told)
@@ -65,5 +70,8 @@ def result_of(call: ToolCall, job: Job, end: Ended, most: int, told: dict[str, A
 def good_result(call: ToolCall, text: str, told: dict[str, Any]) -> ToolMessage:
     """Answer a call with text."""
     return ToolMessage(
-        content=text, tool_call_id=call["id"] or "", name=call["name"], additional_kwargs=told
+        content=text,
+        tool_call_id=call["id"] or "",
+        name=asked_name(call),
+        additional_kwargs={**recorded(call), **told},
     )

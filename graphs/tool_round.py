@@ -1,7 +1,7 @@
 """What is done for each call of a round before and after its tool runs."""
 
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from langgraph.errors import GraphBubbleUp
 from graphs.context import Context
 from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
+from graphs.reach import Reach
 from graphs.results_cache import ResultsCache
 from graphs.running import Ended, Job
 from graphs.state import State, current
@@ -42,28 +43,26 @@ class ToolRound:
     """The calls of one reply: cache and ledger are asked before a tool runs, and told after.
 
     Args:
-        contracts: The tools that exist.
+        reach: The tools that exist.
         state: The state of the run.
         scope: The run.
-        caching: Whether one of the tools has its results kept.
     """
 
-    def __init__(
-        self, contracts: Mapping[str, Contract], state: State, scope: Scope, *, caching: bool
-    ) -> None:
-        self._contracts, self._state, self._scope = contracts, state, scope
+    def __init__(self, reach: Reach, state: State, scope: Scope) -> None:
+        self._reach, self._state, self._scope = reach, state, scope
         self._asked = _asked(state)
         progress = current(state)
         self._approved = progress["approved"] if progress else {}
         self._changing = False
-        self._cache = ResultsCache(scope.store if caching else None, scope.context.user)
+        self._cache = ResultsCache(scope.store if reach.caches else None, scope.context.user)
         self._ledger = Ledger(scope.store, scope.thread_id)
 
     def prepare(self, call: ToolCall) -> Steps[ToolMessage | AtWork]:
         """Return a call's result where its tool need not run, else the tool ready to run."""
-        contract = self._contracts.get(call["name"])
+        contract = self._reach.contract_of(call)
         if contract is None:
-            return failed_result(call, f"tool {call['name']} is no longer available")
+            gone = f"tool {call['name']} is no longer available"
+            return failed_result(call, gone, "unknown_tool")
         scope = _call_scope(call, self._state, self._scope)
         answer = yield from self._answer_at_hand(call, contract, scope)
         if answer is not None:
@@ -73,7 +72,7 @@ class ToolRound:
         except InjectionError as error:
             return failed_result(call, f"{call['name']} failed: {error}")
         if contract.once and not (yield from self._ledger.enter(call)):
-            return failed_result(call, UNKNOWN)
+            return failed_result(call, UNKNOWN, "interrupted")
         self._changing = self._changing or contract.effect == "state_changing"
         trace = yield from trace_start(self._scope, contract, call)
         return AtWork(call, contract, job, trace)
@@ -83,7 +82,7 @@ class ToolRound:
     ) -> Steps[ToolMessage | None]:
         """Answer a call that may not run, or that cache or ledger knows the result of."""
         if why := self._forbidden(call, contract):
-            return failed_result(call, why)
+            return failed_result(call, why, "not_permitted")
         if why := contract.why_unavailable(scope):
             return failed_result(call, f"{call['name']} failed: {why}")
         if contract.cache_seconds:
@@ -108,7 +107,8 @@ class ToolRound:
                 yield from self._ledger.strike(call)
             end = _paused(end, alone=alone)
         told = {"seconds": round(end.seconds, 6), **self._changed(call)}
-        result = result_of(call, work.job, end, self._scope.context.tool_result_limit, told)
+        most = self._scope.context.tool_result_limit
+        result = result_of(call, work.job, end, most=most, once=contract.once, told=told)
         if contract.once:
             yield from self._ledger.close(call, result)
         if self._changing:
@@ -169,9 +169,9 @@ def _job(contract: Contract, call: ToolCall, given: CallScope, context: Context)
 
 def recorded_result(call: ToolCall, entry: Entry) -> ToolMessage:
     """Answer a call from the ledger: it ran before, or may have."""
-    told = {"seconds": 0.0, "from_ledger": True}
+    told: dict[str, Any] = {"seconds": 0.0, "from_ledger": True}
     if not entry.ended:
-        return failed_result(call, UNKNOWN, **told)
+        return failed_result(call, UNKNOWN, "interrupted", **told)
     if entry.status == "error":
         return failed_result(call, entry.content, **told)
     return good_result(call, entry.content, told)

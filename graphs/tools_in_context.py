@@ -53,9 +53,11 @@ def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
 
 
 def is_over(state: Standing) -> bool:
-    """Tell whether the tool rounds are used up, or LangGraph leaves no room for another."""
+    """Tell whether the rounds are used up, the run is stuck, or LangGraph leaves no room."""
     progress = current(state)
-    spent = progress is None or progress["rounds"] >= progress["cap"]
+    if progress is None or progress["stuck"]:
+        return True
+    spent = progress["rounds"] >= progress["cap"]
     return spent or state["remaining_steps"] <= STEPS_TO_END + 1
 
 

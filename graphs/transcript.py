@@ -22,8 +22,10 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from graphs.calls import as_asked, asked_name, recorded
 from graphs.errors import UsageError
 from graphs.models.quirks import replayable
+from tools.wrapper import Code
 
 SUPERSEDED = "not executed: superseded by a new message"
 INTERRUPTED = "interrupted before a result came: its outcome is unknown"
@@ -101,11 +103,7 @@ def _shows_something(content: str | list[str | dict[str, Any]]) -> bool:
 
 def reply_calls(reply: AIMessage) -> list[ToolCall]:
     """List every call of a reply, those that did not parse too, as they are replayed to a model."""
-    broken = [
-        ToolCall(name=call["name"] or "unknown", args={}, id=call["id"], type="tool_call")
-        for call in reply.invalid_tool_calls
-    ]
-    return [*reply.tool_calls, *broken]
+    return [*reply.tool_calls, *map(as_asked, reply.invalid_tool_calls)]
 
 
 def call_ids(messages: Iterable[BaseMessage]) -> set[str]:
@@ -125,14 +123,30 @@ def unanswered(messages: Sequence[BaseMessage]) -> list[ToolCall]:
     ]
 
 
-def failed_result(call: ToolCall, reason: str, **extra: Any) -> ToolMessage:
-    """Answer a call with an error result."""
+def failed_result(
+    call: ToolCall,
+    reason: str,
+    code: Code = "failed",
+    *,
+    retryable: bool = False,
+    **extra: Any,
+) -> ToolMessage:
+    """Answer a call with an error result.
+
+    Args:
+        call: The call; where it went through a wrapper, the result carries the wrapper's name.
+        reason: What happened, in a sentence.
+        code: What kind of error it is.
+        retryable: Whether the very same call may work when it is made again.
+        extra: What the record tells beside.
+    """
+    told = {"code": code, **({"retryable": True} if retryable else {}), **recorded(call), **extra}
     return ToolMessage(
         content=reason,
         tool_call_id=call["id"] or "",
-        name=call["name"],
+        name=asked_name(call),
         status="error",
-        additional_kwargs=extra,
+        additional_kwargs=told,
     )
 
 
@@ -184,7 +198,7 @@ def _repaired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
             view.append(message)
             for call in reply_calls(message):
                 result = results.get(call["id"] or "")
-                view.append(result or failed_result(call, INTERRUPTED))
+                view.append(result or failed_result(call, INTERRUPTED, "interrupted"))
         elif message.text or not isinstance(message.content, str):
             view.append(message)
     return replayable(view)

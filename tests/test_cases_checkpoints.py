@@ -23,7 +23,7 @@ def calculating(expression: str, call_id: str = "c") -> dict[str, Any]:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_new_question_on_an_old_thread_sees_nothing_stale(mode: Mode, tmp_path: Path) -> None:
     """Case CKP-01."""
-    calls = [calculating("1", str(n)) for n in range(5)]
+    calls = [calculating(str(n), str(n)) for n in range(5)]
     model = ScriptedModel(replies=[*calls, "7", "8"])
     with open_graph(NAME, db=tmp_path / "r.sqlite", model=model) as graph:
         first = run(mode, graph, "?")

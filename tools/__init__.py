@@ -15,18 +15,22 @@ from tools.errors import (
 from tools.redact import redact, redact_data
 from tools.registry import SHOP_FILE, as_contracts, load_tools, unknown_tool
 from tools.results import describe_error, limit, render
+from tools.wrapper import Code, Failure, Wrapper
 
 __all__ = [
     "SHOP_FILE",
     "ArgumentsError",
     "CallScope",
     "Checked",
+    "Code",
     "Contract",
     "ContractError",
     "Effect",
+    "Failure",
     "InjectionError",
     "SearchError",
     "ToolsFileError",
+    "Wrapper",
     "as_contracts",
     "contract",
     "describe_error",

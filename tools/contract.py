@@ -30,6 +30,7 @@ from tools.sources import Source, read
 from tools.text import one_line, shorten
 from tools.validation import problems
 from tools.validator import Validator, compiled
+from tools.wrapper import Wrapper
 
 __all__ = ["CallScope", "Checked", "Contract", "ContractError", "Effect", "contract"]
 
@@ -69,6 +70,7 @@ class Contract:
         timeout: Seconds, instead of the run's `tool_timeout`.
         cache_seconds: How long a result may be reused; read-only tools alone.
         fingerprint: Changes with name, description, schema or code; part of persistent cache keys.
+        wrapper: What tool a call of this one really calls; None for a tool that runs itself.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Contract:
     timeout: float | None = None
     cache_seconds: int | None = None
     fingerprint: str = ""
+    wrapper: Wrapper | None = None
     validator: Validator = field(repr=False)
     plan: Plan = field(repr=False)
     source: Source = field(repr=False)
@@ -160,6 +163,7 @@ def contract(
     cache_seconds: int | None = None,
     name: str | None = None,
     description: str | None = None,
+    wrapper: Wrapper | None = None,
 ) -> Contract:
     """Make the contract of a tool, once; everything a call needs is derived here.
 
@@ -172,11 +176,13 @@ def contract(
         cache_seconds: How long results may be reused; for read-only tools.
         name: Instead of the tool's own.
         description: Instead of the tool's own.
+        wrapper: Makes a call of this tool a call of another, whose own policy alone counts.
 
     Raises:
         ContractError: The tool can't be offered; the message names it and says why.
     """
     if isinstance(tool, Contract):
+        wrapper = wrapper or tool.wrapper
         effect = effect or tool.effect
         kept = effect == tool.effect
         if requires_confirmation is None and kept:
@@ -195,7 +201,9 @@ def contract(
     if not line:
         raise ContractError(name, "it has no description; say in one line when to use it")
     declared = effect is not None
-    effect = effect or "state_changing"
+    effect = effect or ("read_only" if wrapper else "state_changing")
+    if wrapper and (effect != "read_only" or requires_confirmation or timeout or cache_seconds):
+        raise ContractError(name, "a wrapper has no policy of its own: the tool it calls has")
     _check_policy(name, effect, timeout, cache_seconds)
     parameters = closed(name, source.parameters, generated=source.generated)
     if shown := sorted(source.injected.keys() & parameters["properties"].keys()):
@@ -214,6 +222,7 @@ def contract(
         timeout=timeout,
         cache_seconds=cache_seconds,
         fingerprint=fingerprint(name, line, parameters, source.code),
+        wrapper=wrapper,
         validator=compiled(name, parameters),
         plan=Plans(parameters)(parameters),
         source=source,

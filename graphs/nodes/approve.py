@@ -10,6 +10,7 @@ from graphs.approvals import AnswerError, Decided, read_answer, request_for
 from graphs.context import Context
 from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
+from graphs.reach import Reach
 from graphs.state import State, begin, current
 from graphs.tool_results import good_result, show
 from graphs.transcript import failed_result
@@ -34,7 +35,7 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         tools: The tools that exist.
         context: The variant's settings.
     """
-    contracts = {tool.name: tool for tool in tools}
+    reach = Reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()
@@ -42,13 +43,13 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         progress = current(state) or begin("", scope.context.cap)
         # Those that were asked about still wait, whatever the tools need by now.
         asked = set(progress["to_approve"])
-        waiting = [call for call in calls if call["id"] in asked or _needs_yes(call, contracts)]
+        waiting = [call for call in calls if call["id"] in asked or reach.needs_yes(call)]
         if not waiting:
             return {"progress": {**progress, "to_approve": []}}
         decided = {
             decision.call["id"]: decision
             for decision in (
-                _ask(waiting, contracts) if _can_wait(scope) else map(_turned_away, waiting)
+                _ask(waiting, reach) if _can_wait(scope) else map(_turned_away, waiting)
             )
         }
         answers: list[ToolMessage] = []
@@ -59,19 +60,13 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
             if answer is None:
                 going.append(decision.call)
             else:
-                answers.append(answer)
-                audit.tool_call(scope, call, answer, step=progress["rounds"])
+                answers.append(reach.answer(call, answer))
+                audit.tool_call(scope, call, answers[-1], step=progress["rounds"])
         approved = {call["id"]: digest_of(call) for call in going if call["id"] in decided}
         settled = {**progress, "to_approve": [], "approved": approved}
         return {"messages": answers, "calls": going, "progress": settled}
 
     return Node("approve", body, context)
-
-
-def _needs_yes(call: ToolCall, contracts: dict[str, Contract]) -> bool:
-    """Tell whether a call waits; one whose tool is gone does not, it is answered where it runs."""
-    contract = contracts.get(call["name"])
-    return contract is not None and contract.requires_confirmation
 
 
 def _can_wait(scope: Scope) -> bool:
@@ -81,13 +76,13 @@ def _can_wait(scope: Scope) -> bool:
     return info is not None and info.thread_id is not None and saver is not None
 
 
-def _ask(waiting: list[ToolCall], contracts: dict[str, Contract]) -> list[Decided]:
+def _ask(waiting: list[ToolCall], reach: Reach) -> list[Decided]:
     """Ask until an answer decides; a node that starts anew reads the earlier ones again."""
     problem = None
     while True:
-        answer = interrupt(request_for(waiting, contracts, problem))
+        answer = interrupt(request_for(waiting, reach, problem))
         try:
-            return read_answer(answer, waiting, contracts)
+            return read_answer(answer, waiting, reach)
         except AnswerError as error:
             problem = str(error)
 
@@ -100,7 +95,8 @@ def _answer(decided: Decided, most: int) -> ToolMessage | None:
     """Return the result of a call that will not run, or None for one that will."""
     said = show(decided.message, most).text if decided.message else ""
     if decided.decision == "reject":
-        return failed_result(decided.call, f"{REJECTED}: {said}" if said else REJECTED)
+        reason = f"{REJECTED}: {said}" if said else REJECTED
+        return failed_result(decided.call, reason, "rejected")
     if decided.decision == "respond":
         return good_result(decided.call, said, {"answered_by": "a person"})
     return None

@@ -16,6 +16,7 @@ from graphs.ledger import Ledger
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
 from graphs.node import Node, Scope, Update
+from graphs.reach import Reach
 from graphs.state import Ending, Progress, State, begin, current, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.tool_round import recorded_result
@@ -62,6 +63,7 @@ def call_model(
     names = [tool.name for tool in tools]
     safe = [tool.name for tool in tools if tool.effect == "read_only"]
     system_prompt = SystemPrompt(prompt)
+    reach = Reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -74,7 +76,7 @@ def call_model(
         if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
             progress = begin(question, scope.context.cap)
             update = _new_run(state, scope)
-            closed = yield from _closed(state, scope)
+            closed = yield from _closed(state, scope, reach)
         system = yield from system_prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
@@ -106,21 +108,24 @@ def _new_run(state: State, scope: Scope) -> Update:
     return update
 
 
-def _closed(state: State, scope: Scope) -> Steps[list[ToolMessage]]:
+def _closed(state: State, scope: Scope, reach: Reach) -> Steps[list[ToolMessage]]:
     """Answer the calls that an earlier run left open, each by how far it had come."""
     earlier = current(state)
     waits = earlier["to_approve"] if earlier else []
-    begun = {call["id"] for call in state.get("calls") or [] if isinstance(call, dict)}
+    begun = {call["id"]: call for call in state.get("calls") or [] if isinstance(call, dict)}
     ledger = Ledger(scope.store, scope.thread_id)
     closed = []
-    for call in unanswered(state["messages"]):
-        entry = (yield from ledger.look_up(call)) if call["id"] in begun else None
+    for asked in unanswered(state["messages"]):
+        # The ledger knows a call by what it came to, not by what the model wrote.
+        call = begun.get(asked["id"], asked)
+        entry = (yield from ledger.look_up(call)) if asked["id"] in begun else None
         if entry is not None:
-            closed.append(recorded_result(call, entry))
-        elif call["id"] in begun and call["id"] not in waits:
-            closed.append(failed_result(call, INTERRUPTED))
+            result = recorded_result(call, entry)
+        elif asked["id"] in begun and asked["id"] not in waits:
+            result = failed_result(call, INTERRUPTED, "interrupted")
         else:
-            closed.append(failed_result(call, SUPERSEDED))
+            result = failed_result(call, SUPERSEDED, "interrupted")
+        closed.append(reach.answer(call, result))
     return closed
 
 

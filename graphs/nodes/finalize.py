@@ -1,6 +1,6 @@
 """`finalize`: the one last call with tools off, at a cap."""
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
 
 from graphs import audit
 from graphs.asking import Asked, ask
@@ -45,7 +45,7 @@ def finalize(
             yield source.prepare(scope.context)
         progress = progress_of(state, question) or begin(question, scope.context.cap)
         system = yield from system_prompt.fill(scope)
-        closed = [failed_result(call, OFF) for call in unanswered(messages)]
+        closed = [source.reach.answer(call, _off(call)) for call in unanswered(messages)]
         recorded = [*messages, *closed]
         view = model_view(recorded)
         asked = yield from ask(source, system, view, recorded, scope, offered=())
@@ -53,7 +53,7 @@ def finalize(
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=())
         said: list[BaseMessage] = [*closed]
         if asked.reply is not None:
-            off = [failed_result(call, OFF) for call in reply_calls(asked.reply)]
+            off = [source.reach.answer(call, _off(call)) for call in reply_calls(asked.reply)]
             said += [asked.reply, *off]
         cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
         limit = _limit(progress, counted)
@@ -65,6 +65,10 @@ def finalize(
         }
 
     return Node("finalize", body, context)
+
+
+def _off(call: ToolCall) -> ToolMessage:
+    return failed_result(call, OFF, "limit_reached")
 
 
 def _end(asked: Asked, limit: str, status: Status) -> Ending:

@@ -7,6 +7,7 @@ from langchain_core.messages import ToolMessage
 from graphs import audit
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
+from graphs.reach import Reach
 from graphs.running import run_all
 from graphs.state import State, current
 from graphs.tool_events import tell_started
@@ -37,12 +38,11 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         tools: The tools that exist.
         context: The variant's settings.
     """
-    contracts = {tool.name: tool for tool in tools}
-    caching = any(tool.cache_seconds for tool in tools)
+    reach = Reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         calls = state.get("calls", [])
-        at_hand = ToolRound(contracts, state, scope, caching=caching)
+        at_hand = ToolRound(reach, state, scope)
         results: dict[str | None, ToolMessage] = {}
         works: list[AtWork] = []
         for call in calls:
@@ -57,7 +57,7 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
             results[work.call["id"]] = yield from at_hand.finish(work, end, alone=len(calls) == 1)
         progress = current(state)
         step = progress["rounds"] if progress else 0
-        messages = [results[call["id"]] for call in calls]
+        messages = [reach.answer(call, results[call["id"]]) for call in calls]
         for call, result in zip(calls, messages, strict=True):
             audit.tool_call(scope, call, result, step=step)
         return {"messages": messages}

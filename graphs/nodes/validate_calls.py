@@ -1,33 +1,29 @@
 """`validate_calls`: every call is checked against its tool's schema before anything runs."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 
 from graphs import audit
+from graphs.calls import Asked, made
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
+from graphs.reach import Reach, Resolved
 from graphs.repeats import ENDED, WARNED, WARNING, judge
 from graphs.state import Progress, State, begin, current
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
-from tools import Contract, unknown_tool
+from tools import Contract
 
 MAX_CALLS = 20
 """Calls of one reply that may run, a fixed limit; the rest are answered with an error."""
 
 TOO_MANY = f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again"
-_REPEATS: dict[str, tuple[str | None, dict[str, Any]]] = {
-    "run": (None, {}),
-    "warn": (WARNING, {WARNED: True}),
-    "end": (ENDED, {}),
-}
+OVER_LIMIT = "not executed: the limit of tool calls for this question is reached"
 
 logger = logging.getLogger("rungs")
-
-OVER_LIMIT = "not executed: the limit of tool calls for this question is reached"
 
 
 def validate_calls(
@@ -35,7 +31,7 @@ def validate_calls(
     *,
     context: type[Context],
     approval: bool = False,
-    stop_repeats: bool = False,
+    stop_repeats: bool = True,
 ) -> Node:
     """Make the node that checks the calls of the newest reply.
 
@@ -54,49 +50,71 @@ def validate_calls(
         stop_repeats: Whether the same call with the same result is warned of, and then ends the
             tools.
     """
-    contracts = {tool.name: tool for tool in tools}
+    reach = Reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()
-        reply = _newest_reply(state)
         progress = current(state) or begin("", scope.context.cap)
-        step = progress["rounds"]
-        errors: list[ToolMessage] = []
-        calls: list[ToolCall] = []
-        allowed = min(MAX_CALLS, _calls_left(progress, scope.context))
-        made: list[ToolCall | InvalidToolCall] = [*reply.tool_calls, *reply.invalid_tool_calls]
-        stuck = False
-        for place, call in enumerate(made):
-            arguments, error = _check(call, contracts, scope.context, approval=approval)
-            told: dict[str, Any] = {}
-            if place >= allowed:
-                error = TOO_MANY if allowed == MAX_CALLS else OVER_LIMIT
-            elif error is None and stop_repeats and call["type"] == "tool_call":
-                verdict = judge(state["messages"], call)
-                stuck = stuck or verdict == "end"
-                error, told = _REPEATS[verdict]
-            named = ToolCall(
-                name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call"
-            )
-            if error is None:
-                calls.append(named)
-            else:
-                errors.append(failed_result(named, error, **told))
-                audit.tool_call(scope, named, errors[-1], step=step)
-        if stuck:
-            names = ", ".join(sorted({call["name"] or "unknown" for call in made}))
+        calls = made(_newest_reply(state))
+        found = [reach.resolve(asked, scope.context, approval=approval) for asked in calls]
+        stuck_on: list[str] = []
+        if stop_repeats:
+            found, stuck_on = _without_repeats(state, calls, found)
+        found = _within(min(MAX_CALLS, _calls_left(progress, scope.context)), found)
+        if stuck_on:
+            names = ", ".join(sorted(set(stuck_on)))
             logger.warning("a run was stuck on %s: does its description say when to stop?", names)
-            for call in calls:
-                errors.append(failed_result(call, ENDED))
-                audit.tool_call(scope, call, errors[-1], step=step)
-            calls = []
-        update: Update = {"messages": errors, "calls": calls} if errors else {"calls": calls}
-        to_approve = [call["id"] for call in calls if contracts[call["name"]].requires_confirmation]
-        if to_approve or stuck:
-            update["progress"] = {**progress, "to_approve": to_approve, "stuck": stuck}
+        errors: list[ToolMessage] = []
+        for asked, one in zip(calls, found, strict=True):
+            if one.error is not None:
+                errors.append(reach.answer(one.call, _refused(asked, one)))
+                audit.tool_call(scope, one.call, errors[-1], step=progress["rounds"])
+        going = [one.call for one in found if one.error is None]
+        update: Update = {"messages": errors, "calls": going} if errors else {"calls": going}
+        to_approve = [call["id"] for call in going if reach.needs_yes(call)]
+        if to_approve or stuck_on:
+            update["progress"] = {**progress, "to_approve": to_approve, "stuck": bool(stuck_on)}
         return update
 
     return Node("validate_calls", body, context)
+
+
+def _without_repeats(
+    state: State, calls: Sequence[Asked], found: Sequence[Resolved]
+) -> tuple[list[Resolved], list[str]]:
+    """Turn away what comes again and again, and all of the reply where that ends the tools."""
+    verdicts = [judge(state["messages"], *pair) for pair in zip(calls, found, strict=True)]
+    ends = "end" in verdicts
+    judged = []
+    for one, verdict in zip(found, verdicts, strict=True):
+        said = f"{one.error}; " if one.error else ""
+        if ends:
+            judged.append(replace(one, error=f"{said}{ENDED}", code="repeated"))
+        elif verdict == "warn":
+            told = {WARNED: True}
+            judged.append(replace(one, error=f"{said}{WARNING}", code="repeated", told=told))
+        else:
+            judged.append(one)
+    blamed = [o.call["name"] for o, v in zip(found, verdicts, strict=True) if v == "end"]
+    return judged, blamed
+
+
+def _within(allowed: int, found: Sequence[Resolved]) -> list[Resolved]:
+    """Turn away the calls beyond those that the reply, or the run, may still make."""
+    told = (TOO_MANY, True) if allowed == MAX_CALLS else (OVER_LIMIT, False)
+    over = [replace(one, error=told[0], code="limit_reached") for one in found[allowed:]]
+    if told[1]:
+        over = [replace(one, retryable=True) for one in over]
+    return [*found[:allowed], *over]
+
+
+def _refused(asked: Asked, found: Resolved) -> ToolMessage:
+    """Answer a call that may not run; the record tells what it came to."""
+    told = dict(found.told)
+    if isinstance(asked["args"], dict) and asked["args"] != found.call["args"]:
+        told["arguments"] = found.call["args"]
+    reason = found.error or ""
+    return failed_result(found.call, reason, found.code, retryable=found.retryable, **told)
 
 
 def _calls_left(progress: Progress, context: Context) -> int:
@@ -112,30 +130,3 @@ def _newest_reply(state: State) -> AIMessage:
         if isinstance(message, AIMessage):
             return message
     return AIMessage("")
-
-
-def _check(
-    call: ToolCall | InvalidToolCall,
-    contracts: Mapping[str, Contract],
-    context: Context,
-    *,
-    approval: bool,
-) -> tuple[dict[str, Any], str | None]:
-    """Return the arguments a call runs with, or no arguments and why it may not run."""
-    allowed = [
-        tool for tool in contracts.values() if tool.effect == "read_only" or not context.read_only
-    ]
-    contract = contracts.get(call["name"] or "")
-    if contract is None:
-        return {}, unknown_tool(call["name"] or "", allowed)
-    if contract not in allowed:
-        return {}, f"not executed: {contract.name} changes state, and this run is read-only"
-    if contract.requires_confirmation and not approval:
-        return {}, f"not executed: {contract.name} needs a person's yes, which can't be asked here"
-    if call["type"] == "invalid_tool_call":
-        return (
-            {},
-            f"not executed: the arguments of {contract.name} are no JSON object: {call['error']}",
-        )
-    checked = contract.check(call["args"])
-    return checked.arguments or {}, checked.error

@@ -1,0 +1,47 @@
+"""A call as the policies see it: the tool that would really run, and the arguments it would get."""
+
+from typing import Any, NotRequired, cast
+
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
+
+Asked = ToolCall | InvalidToolCall
+"""A call as the model made it."""
+
+
+class Call(ToolCall):
+    """A tool call of which it is known what it really calls.
+
+    Attributes:
+        name: The tool that would run.
+        args: The arguments it would run with.
+        id: The id of the model's own call, which the result answers.
+        via: The wrapper tools that the model made the call through, outermost first.
+    """
+
+    via: NotRequired[list[str]]
+
+
+def via(call: ToolCall) -> list[str]:
+    """Name the wrapper tools that a call was made through, outermost first; none: directly."""
+    return list(cast("Call", call).get("via") or ())
+
+
+def asked_name(call: ToolCall) -> str:
+    """Return the name of the tool that the model called, which its result carries."""
+    return next(iter(via(call)), call["name"])
+
+
+def recorded(call: ToolCall) -> dict[str, Any]:
+    """Return what the record tells of a call beside what the model wrote."""
+    return {"tool": call["name"], "arguments": call["args"]} if via(call) else {}
+
+
+def made(reply: AIMessage) -> list[Asked]:
+    """List every call of a reply, those that did not parse last."""
+    return [*reply.tool_calls, *reply.invalid_tool_calls]
+
+
+def as_asked(call: Asked) -> Call:
+    """Take a call as the model made it; arguments that did not parse count as none."""
+    arguments = call["args"] if isinstance(call["args"], dict) else {}
+    return Call(name=call["name"] or "unknown", args=arguments, id=call["id"], type="tool_call")
