@@ -202,6 +202,7 @@ def test_a_placed_order_can_be_cancelled_once_and_its_money_is_a_refund_of_its_o
     assert cancel_order("O-2010", "changed my mind") == {
         "order_id": "O-2010",
         "status": "cancelled",
+        "change_id": "U-9001",
         "refundable": "$114.98",
     }
     order = get_order("O-2010")
@@ -262,9 +263,12 @@ def test_the_tools_file_offers_each_tool_with_its_effect_and_confirmation() -> N
         "find_customer": ("read_only", False),
         "list_orders": ("read_only", False),
         "get_order": ("read_only", False),
+        "refund_quote": ("read_only", False),
+        "list_changes": ("read_only", False),
         "save_note": ("state_changing", False),
         "issue_refund": ("state_changing", True),
         "cancel_order": ("state_changing", True),
+        "undo_change": ("state_changing", True),
         "delete_customer": ("state_changing", True),
     }
 
@@ -329,7 +333,7 @@ def test_a_newer_layout_a_folder_and_a_missing_folder_are_one_line_each(
 ) -> None:
     get_order("O-2001")
     with closing(sqlite3.connect(shop)) as newer:
-        newer.execute("PRAGMA user_version = 2")
+        newer.execute("PRAGMA user_version = 3")
     assert "newer version of rungs" in refused(get_order, "O-2001")
     monkeypatch.setenv("RUNGS_SHOP", str(shop.parent))
     assert "is a folder" in refused(get_order, "O-2001")

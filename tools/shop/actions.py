@@ -1,8 +1,10 @@
 """The tools that change the shop; each is one transaction, which happens or does not."""
 
-from datetime import UTC, datetime
+import sqlite3
 from typing import Any
 
+from tools.shop.calendar import today
+from tools.shop.changes import record
 from tools.shop.database import changing
 from tools.shop.errors import ShopError
 from tools.shop.money import cents_of, dollars
@@ -37,7 +39,7 @@ def issue_refund(order_id: str, amount: str | float, reason: str) -> dict[str, A
             )
         done = connection.execute(
             "INSERT INTO refunds (order_id, cents, reason, issued) VALUES (?, ?, ?, ?)",
-            (number, cents, why, _today()),
+            (number, cents, why, today()),
         )
     return {
         "refund_id": f"R-{done.lastrowid}",
@@ -55,7 +57,8 @@ def cancel_order(order_id: str, reason: str) -> dict[str, Any]:
         reason: Why it is cancelled, in a sentence; it is kept with the order.
 
     Returns:
-        `order_id`, `status` and what is still `refundable`.
+        `order_id`, `status`, the `change_id` that undo_change takes, and what is still
+        `refundable`.
 
     Raises:
         ShopError: There is no such order, or it has shipped or is cancelled already.
@@ -74,11 +77,22 @@ def cancel_order(order_id: str, reason: str) -> dict[str, Any]:
         connection.execute(
             "UPDATE orders SET status = 'cancelled', cancelled = ?, cancel_reason = ?"
             " WHERE order_id = ?",
-            (_today(), why, number),
+            (today(), why, number),
+        )
+        after = {"status": "cancelled", "cancelled": today(), "cancel_reason": why}
+        change = record(
+            connection,
+            order["customer_id"],
+            f"{number} cancelled: {why}",
+            "order",
+            number,
+            before={column: order[column] for column in after},
+            after=after,
         )
     return {
         "order_id": number,
         "status": "cancelled",
+        "change_id": change,
         "refundable": dollars(order["paid"] - order["refunded"]),
     }
 
@@ -95,7 +109,8 @@ def delete_customer(customer_id: str) -> dict[str, Any]:
         `customer_id`, `deleted` and the number of `orders_kept`.
 
     Raises:
-        ShopError: There is no such customer, or an order is placed or on its way.
+        ShopError: There is no such customer, an order is placed or on its way, a paid plan runs, or
+            an invoice is open.
     """
     with changing() as connection:
         customer = customer_of(connection, customer_id)["customer_id"]
@@ -109,9 +124,25 @@ def delete_customer(customer_id: str) -> dict[str, Any]:
                 f"{customer} has open orders and can't be deleted: {named}; cancel what has not "
                 "shipped, and wait for the rest to be delivered"
             )
+        _check_nothing_is_owed(connection, customer)
         connection.execute("DELETE FROM customers WHERE customer_id = ?", (customer,))
     return {"customer_id": customer, "deleted": True, "orders_kept": len(orders)}
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
+def _check_nothing_is_owed(connection: sqlite3.Connection, customer: str) -> None:
+    """Refuse where a paid plan runs or an invoice is open: both would be lost without a trace."""
+    plan = connection.execute(
+        "SELECT plan, ends FROM subscriptions WHERE customer_id = ? AND ends > ?",
+        (customer, today()),
+    ).fetchone()
+    if plan:
+        raise ShopError(
+            f"{customer} is on {plan['plan']} until {plan['ends']} and can't be deleted: "
+            "cancel_plan comes first"
+        )
+    owed = connection.execute(
+        "SELECT number FROM invoices WHERE customer_id = ? AND paid < cents", (customer,)
+    ).fetchall()
+    if owed:
+        named = ", ".join(f"I-{row['number']}" for row in owed)
+        raise ShopError(f"{customer} has open invoices and can't be deleted: {named}")

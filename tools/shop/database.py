@@ -12,14 +12,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from tools.shop import seed
+from tools.shop import seed, service
 from tools.shop.errors import ShopError
 
 APPLICATION_ID: Final = 0x52_53_48_50
 """Marks a file as a shop (`PRAGMA application_id`): the letters RSHP."""
 
-LAYOUT: Final = 1
-"""Layout of the file (`PRAGMA user_version`)."""
+LAYOUT: Final = 2
+"""Layout of the file (`PRAGMA user_version`); one of layout 1 is brought up to it."""
 
 BUSY_SECONDS: Final = 5.0
 """How long a transaction waits for another's: less than a tool may take by default."""
@@ -104,13 +104,16 @@ def _connect(file: Path) -> sqlite3.Connection:
 
 
 def _check(file: Path, connection: sqlite3.Connection) -> None:
-    """Make sure that the file is a shop, and make one of an empty file."""
-    if not _is_shop(file, connection):
+    """Make sure that the file is a shop, make one of an empty file, and bring an old one up."""
+    if _layout(file, connection) < LAYOUT:
         file.chmod(0o600)  # an empty file may be anybody's
         connection.execute("BEGIN IMMEDIATE")
-        if not _is_shop(file, connection):
+        layout = _layout(file, connection)
+        if not layout:
             seed.fill(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        if layout < LAYOUT:
+            service.fill(connection)
             connection.execute(f"PRAGMA user_version = {LAYOUT}")
         connection.execute("COMMIT")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -120,21 +123,22 @@ def _check(file: Path, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
-def _is_shop(file: Path, connection: sqlite3.Connection) -> bool:
+def _layout(file: Path, connection: sqlite3.Connection) -> int:
+    """Return the layout of a shop's file, 0 for an empty file."""
     # One statement sees one moment: another process may be filling the file just now.
     application, layout, tables = connection.execute(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
         " FROM pragma_application_id, pragma_user_version"
     ).fetchone()
     if application == APPLICATION_ID and layout <= LAYOUT:
-        return True
+        return int(layout)
     if application == APPLICATION_ID:
         raise ShopError(f"{file} was written by a newer version of rungs: update rungs")
     if application or layout or tables:
         raise ShopError(
             f"{file} is another application's database: name another file by RUNGS_SHOP"
         )
-    return False
+    return 0
 
 
 def _refusal(file: Path, error: OSError | sqlite3.Error) -> ShopError:

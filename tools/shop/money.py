@@ -1,6 +1,7 @@
 """Money: whole cents inside, dollars outside, and nothing rounded on the way."""
 
 import re
+import sqlite3
 from typing import Final
 
 from tools.shop.errors import ShopError
@@ -40,3 +41,16 @@ def cents_of(amount: str | float) -> int:
 def dollars(cents: int) -> str:
     """Write cents as dollars, such as `$1,250.00`."""
     return f"${cents // 100:,}.{cents % 100:02d}"
+
+
+def share_of(cents: int, part: int, whole: int) -> int:
+    """Return `cents * part / whole`, rounded to the nearest cent, half a cent up."""
+    return (2 * cents * part + whole) // (2 * whole)
+
+
+def credit_of(connection: sqlite3.Connection, customer_id: str) -> int:
+    """Return the cents of credit that a customer has."""
+    found = connection.execute(
+        "SELECT coalesce(sum(cents), 0) FROM credits WHERE customer_id = ?", (customer_id,)
+    ).fetchone()
+    return int(found[0])
