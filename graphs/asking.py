@@ -17,6 +17,8 @@ from graphs.node import Scope
 from graphs.transcript import call_ids, with_system
 from graphs.waiting import Steps, Wait
 
+FILTERED = "the model server's content filter refused the request"
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -28,12 +30,14 @@ class Asked:
         failure: Why there is no reply, in one line.
         attempts: How often the model was called.
         seconds: How long that took, waits between attempts included.
+        filtered: Whether the server's content filter refused the request.
     """
 
     reply: AIMessage | None
     failure: str
     attempts: int
     seconds: float
+    filtered: bool = False
 
 
 def ask(
@@ -72,7 +76,10 @@ def ask(
         if retry.is_configuration(error):
             raise UsageError(retry.describe(error)) from error
         attempts = retry.ATTEMPTS if retry.is_transient(error) else 1
-        return Asked(None, retry.describe(error), attempts, time.perf_counter() - started)
+        filtered = retry.is_content_filter(error)
+        # What the filter's server says may quote the request.
+        why = FILTERED if filtered else retry.describe(error)
+        return Asked(None, why, attempts, time.perf_counter() - started, filtered=filtered)
     seconds = time.perf_counter() - started
     reply = normalize_reply(reply, call_ids(transcript), raw)
     if reply.id is None or reply.id in [message.id for message in transcript]:

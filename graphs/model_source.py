@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage
@@ -9,11 +10,23 @@ from langchain_core.runnables import Runnable
 
 from graphs import models
 from graphs.context import Context
+from graphs.models.capabilities import without_strict
 from graphs.reach import Reach
 from graphs.waiting import Wait
 from tools import Contract
 
 Bound = Runnable[LanguageModelInput, AIMessage]
+
+
+class Shown(Protocol):
+    """A tool as a model is shown it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def openai(self) -> dict[str, Any]:
+        """Return it as chat-completion APIs take it."""
 
 
 class ModelSource:
@@ -22,6 +35,7 @@ class ModelSource:
     Args:
         model: A chat model, a `provider:name`, or None for the run's `context.model`.
         tools: The tools it may be shown.
+        forced: The tool that it is told to call, once, whenever it is shown any.
 
     Attributes:
         reach: What a call of one of them comes to.
@@ -30,10 +44,17 @@ class ModelSource:
         ModelError: A model named here can't be used as it is configured.
     """
 
-    def __init__(self, model: BaseChatModel | str | None, tools: Sequence[Contract]) -> None:
+    def __init__(
+        self,
+        model: BaseChatModel | str | None,
+        tools: Sequence[Shown],
+        *,
+        forced: str | None = None,
+    ) -> None:
         self._model = models.resolve(model) if isinstance(model, str) else model
         self._tools = tuple(tools)
-        self.reach = Reach(tools)
+        self._forced = forced
+        self.reach = Reach([tool for tool in tools if isinstance(tool, Contract)])
         self._bound: dict[tuple[str | None, tuple[str, ...]], Bound] = {}
 
     def name(self, context: Context) -> str:
@@ -49,8 +70,16 @@ class ModelSource:
         if key not in self._bound:
             model = self._model or models.resolve(context.model)
             schemas = [tool.openai() for tool in self._tools if tool.name in key[1]]
-            self._bound[key] = model.bind_tools(schemas) if schemas else model
+            self._bound[key] = self._bind(model, schemas) if schemas else model
         return self._bound[key]
+
+    def _bind(self, model: BaseChatModel, schemas: list[dict[str, Any]]) -> Bound:
+        if self._forced is None:
+            return model.bind_tools(schemas)
+        if getattr(model, "capabilities", None) is None:  # what else its server takes is not known
+            plain = [without_strict(schema) for schema in schemas]
+            return model.bind_tools(plain, tool_choice=self._forced)
+        return model.bind_tools(schemas, tool_choice=self._forced, parallel_tool_calls=False)
 
     def is_ready(self, context: Context) -> bool:
         """Tell whether the model is there already."""

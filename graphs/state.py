@@ -115,6 +115,10 @@ class State(TypedDict):
     remaining_steps: RemainingSteps
 
 
+OUTCOME = ("answer", "status", "stop_reason", "usage", "record", "rejection")
+"""The fields that tell how a run ended; a new run empties them."""
+
+
 class Standing(TypedDict):
     """The part of the state that stop rules look at; reading less keeps an edge cheap."""
 

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
-NAMES = ("tools_in_context", "tool_calling")
+NAMES = ("tools_in_context", "tool_calling", "forced_output")
 
 
 class _Graphs(Mapping[str, ModuleType]):

@@ -11,7 +11,6 @@ from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.state import Input, Output, State
 from prompts import Template
-from tools import Contract
 
 
 class Wiring(NamedTuple):
@@ -29,9 +28,23 @@ class Wiring(NamedTuple):
 
 
 def wire(
-    model: BaseChatModel | str | None, tools: Sequence[Contract], context: type[Context]
+    model: BaseChatModel | str | None,
+    tools: Sequence[Any],
+    context: type[Context],
+    *,
+    state: type[Any] = State,
+    output: type[Any] = Output,
+    forced: str | None = None,
 ) -> Wiring:
     """Make the parts of a variant.
+
+    Args:
+        model: A chat model, a `provider:name`, or None for the run's `context.model`.
+        tools: What the model is shown.
+        context: The variant's settings.
+        state: The state, with what the variant adds to the shared one.
+        output: What a run returns of it.
+        forced: The tool that the model is told to call.
 
     Raises:
         ModelError: The model can't be used as it is configured.
@@ -39,6 +52,7 @@ def wire(
     """
     template = prompts.load("system_prompt_with_tools", names={"company", "memory_notes"})
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        State, context_schema=context, input_schema=Input, output_schema=Output
+        state, context_schema=context, input_schema=Input, output_schema=output
     )
-    return Wiring(builder, ModelSource(model, tools), prompts.with_tools(template, tools))
+    source = ModelSource(model, tools, forced=forced)
+    return Wiring(builder, source, prompts.with_tools(template, tools))

@@ -334,7 +334,7 @@ def test_for_a_near_miss_the_right_name_is_given(sent: str) -> None:
         ({"maxLength": 2}, "abc", 'must be text of at most 2 characters, got string "abc"'),
         ({"minItems": 1}, [], "must be an array of at least 1 items, got array []"),
         ({"pattern": "^a"}, "b", 'must be text that matches the pattern "^a", got string "b"'),
-        ({"format": "date"}, "soon", 'must be text in the format date, got string "soon"'),
+        ({"format": "date"}, "soon", 'must be a date as YYYY-MM-DD, got string "soon"'),
         ({"const": 1}, 2, "must be 1, got integer 2"),
     ],
 )

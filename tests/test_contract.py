@@ -74,7 +74,7 @@ def test_models_dates_and_defaults_arrive_as_the_annotations_say() -> None:
     order, day, size, tags = run(made, arguments)
     assert order == Order(lines=[Line(sku="a", count=1)])
     assert (day, size, tags) == (date(2026, 3, 1), "s", ("x",))
-    assert "argument 'day' must be text in the format date" in refused(
+    assert "argument 'day' must be a date as YYYY-MM-DD" in refused(
         made, {**arguments, "day": "soon"}
     )
 

@@ -44,8 +44,8 @@ def closed(tool: str, schema: Any, *, generated: bool) -> dict[str, Any]:
     compiled(tool, schema)
     shown: dict[str, Any] = _top(tool, schema)
     if generated:
-        shown = _rewritten(shown, _close, conjunct=False)
-    shown = _rewritten(shown, _complete, conjunct=False)
+        shown = rewritten(shown, _close, conjunct=False)
+    shown = rewritten(shown, _complete, conjunct=False)
     if "additionalProperties" not in shown and "unevaluatedProperties" not in shown:
         composed = any(word in shown for word in _COMPOSED) and _names_elsewhere(shown)
         shown["unevaluatedProperties" if composed else "additionalProperties"] = False
@@ -69,8 +69,8 @@ def _top(tool: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": top["properties"], **top}
 
 
-def _rewritten(
-    schema: Any, change: Callable[[dict[str, Any], bool], None], *, conjunct: bool
+def rewritten(
+    schema: Any, change: Callable[[dict[str, Any], bool], None], *, conjunct: bool = False
 ) -> Any:
     """Copy a schema, applying a change to each subschema but not to the data it holds."""
     if not isinstance(schema, Mapping):
@@ -79,15 +79,15 @@ def _rewritten(
     for word in _MAPS:
         if isinstance(copy.get(word), Mapping):
             copy[word] = {
-                name: _rewritten(part, change, conjunct=False) for name, part in copy[word].items()
+                name: rewritten(part, change, conjunct=False) for name, part in copy[word].items()
             }
     for word in (*_LISTS, "items"):
         if isinstance(copy.get(word), list):
             inner = word == "allOf"
-            copy[word] = [_rewritten(part, change, conjunct=inner) for part in copy[word]]
+            copy[word] = [rewritten(part, change, conjunct=inner) for part in copy[word]]
     for word in _SINGLE:
         if isinstance(copy.get(word), Mapping):
-            copy[word] = _rewritten(
+            copy[word] = rewritten(
                 copy[word], change, conjunct=word in {"not", "if", "then", "else"}
             )
     change(copy, conjunct)

@@ -20,6 +20,10 @@ from tools.validator import compiled
 
 MAX_PROBLEMS = 5
 MAX_NAMES = 30
+NOT_BLANK = r"\S"
+"""The pattern of text that says something."""
+
+DATE = "a date as YYYY-MM-DD"
 _VALUE_CHARACTERS = 80
 
 _BOUNDS = {
@@ -46,13 +50,19 @@ def validate(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[st
 
 
 def problems(
-    validator: Validator, schema: Mapping[str, Any], arguments: Mapping[str, Any]
+    validator: Validator,
+    schema: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    most: int = MAX_PROBLEMS,
 ) -> list[str]:
-    """Return at most five faults, and how many more there are; each follows the tool's name."""
+    """Return at most five faults, or so many, and how many more there are.
+
+    Each follows the tool's name.
+    """
     errors = validator.iter_errors(dict(arguments))
-    found = list(islice(_unique(_told(errors, schema)), 100))
-    if len(found) > MAX_PROBLEMS:
-        found[MAX_PROBLEMS:] = [f"and {len(found) - MAX_PROBLEMS} more faults"]
+    found = list(islice(_unique(_told(errors, schema)), most + 100))
+    if len(found) > most:
+        found[most:] = [f"and {len(found) - most} more faults"]
     return found
 
 
@@ -87,12 +97,23 @@ def _tell(error: ValidationError, schema: Mapping[str, Any]) -> Iterator[str]:
     elif kind in {"anyOf", "oneOf"} and "context" in details:
         yield from _union(error, schema)
     else:
-        yield _must(path, _expected(kind, details), _came(error))
+        yield _must(path, _expected(kind, details, _beside(error, schema)), _came(error))
 
 
-def _expected(kind: str, details: Mapping[str, Any]) -> str:
+def _beside(error: ValidationError, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of the schema whose keyword refused the value, as it is written."""
+    part: Any = schema
+    for step in error.schema_path[:-1]:
+        try:
+            part = part[step]
+        except (LookupError, TypeError):
+            return {}
+    return part if isinstance(part, Mapping) else {}
+
+
+def _expected(kind: str, details: Mapping[str, Any], part: Mapping[str, Any]) -> str:
     if kind == "type":
-        return _types(details["types"])
+        return _types(details["types"], part)
     if kind == "enum":
         options = details["options"]
         more = f" or one of {len(options) - MAX_NAMES} more" if len(options) > MAX_NAMES else ""
@@ -102,13 +123,24 @@ def _expected(kind: str, details: Mapping[str, Any]) -> str:
     if kind == "falseSchema":
         return "left out"
     if kind in _BOUNDS:
-        value = next(iter(details.values()))
-        return _BOUNDS[kind].format(value if kind == "format" else _quoted(value))
+        return _bound(kind, part.get(kind, next(iter(details.values()))))
     return f"valid by '{kind}' of its schema"
 
 
-def _types(named: Iterable[str]) -> str:
-    return " or ".join(sorted(dict.fromkeys(named), key="null".__eq__))
+def _bound(kind: str, value: Any) -> str:
+    if value == NOT_BLANK:
+        return "text that is not blank"
+    if kind != "format":
+        return _BOUNDS[kind].format(_quoted(value))
+    return DATE if value == "date" else _BOUNDS[kind].format(value)
+
+
+def _types(named: Iterable[str], part: Mapping[str, Any]) -> str:
+    """Name types, text by its form where the schema wants a date."""
+    branches = [part, *part.get("anyOf", ()), *part.get("oneOf", ())]
+    dates = any(isinstance(b, Mapping) and b.get("format") == "date" for b in branches)
+    told = [DATE if dates and name == "string" else name for name in named]
+    return " or ".join(sorted(dict.fromkeys(told), key="null".__eq__))
 
 
 def _must(path: str, expected: str, came: str) -> str:
@@ -131,7 +163,7 @@ def _union(error: ValidationError, schema: Mapping[str, Any]) -> Iterator[str]:
         yield from _told(close[0], schema)
     else:
         several = "one of the forms that its schema allows"
-        expected = several if close or not types else _types(types)
+        expected = several if close or not types else _types(types, _beside(error, schema))
         yield _must(_path(error.instance_path), expected, _came(error))
 
 
@@ -153,9 +185,7 @@ def _unknown(
 
 def _allowed(error: ValidationError, schema: Mapping[str, Any]) -> list[str]:
     """Return the names of the fields beside the keyword that refused one."""
-    part: Any = schema
-    for step in error.schema_path[:-1]:
-        part = part[step]
+    part = _beside(error, schema)
     named = list(part.get("properties", {}))
     if error.kind.name == "unevaluatedProperties":
         for branch in (*part.get("allOf", ()), *part.get("anyOf", ()), *part.get("oneOf", ())):

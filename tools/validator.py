@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
 from typing import Any, NoReturn, cast
@@ -12,11 +13,18 @@ from jsonschema_rs import Validator
 from tools.errors import ContractError
 from tools.text import one_line, shorten
 
-__all__ = ["Validator", "compiled"]
+__all__ = ["STRICT_TIMES", "Formats", "Validator", "compiled"]
+
+Formats = Mapping[str, Callable[[str], bool]]
 
 
-def compiled(tool: str, schema: Mapping[str, Any]) -> Validator:
+def compiled(tool: str, schema: Mapping[str, Any], formats: Formats | None = None) -> Validator:
     """Make the validator of a schema; formats are checked, dates and times as ISO 8601.
+
+    Args:
+        tool: What to call it in an error.
+        schema: The schema.
+        formats: Other rules for some formats.
 
     Raises:
         ContractError: The schema breaks the rules of JSON schema or can't be resolved.
@@ -25,7 +33,7 @@ def compiled(tool: str, schema: Mapping[str, Any]) -> Validator:
         return jsonschema_rs.validator_for(
             cast("dict[str, Any]", schema),
             validate_formats=True,
-            formats=_FORMATS,
+            formats={**_FORMATS, **(formats or {})},
             retriever=_never_fetch,
         )
     except jsonschema_rs.ValidationError as exc:
@@ -52,5 +60,19 @@ def _iso(read: Callable[[str], object]) -> Callable[[str], bool]:
     return check
 
 
+_TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?"
+
+
+def _written(pattern: str, check: Callable[[str], bool]) -> Callable[[str], bool]:
+    form = re.compile(pattern)
+    return lambda text: form.fullmatch(text) is not None and check(text)
+
+
 _FORMATS = {"date-time": _iso(datetime.fromisoformat), "time": _iso(time.fromisoformat)}
 """Without an offset too: RFC 3339 demands one, Python and the models that write dates do not."""
+
+STRICT_TIMES: Formats = {
+    "date-time": _written(f"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{_TIME}", _FORMATS["date-time"]),
+    "time": _written(_TIME, _FORMATS["time"]),
+}
+"""As RFC 3339 writes them, an offset or none: no weeks, no compact forms, no hour alone."""

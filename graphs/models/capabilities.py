@@ -71,14 +71,15 @@ def permitted(
     if not can.parallel_tool_calls:
         kwargs.pop("parallel_tool_calls", None)
     if not can.strict and (tools := kwargs.get("tools")):
-        kwargs["tools"] = [_without_strict(tool) for tool in tools]
+        kwargs["tools"] = [without_strict(tool) for tool in tools]
     if not can.stop:
         kwargs.pop("stop", None)
         return None
     return stop
 
 
-def _without_strict(tool: Any) -> Any:
+def without_strict(tool: Any) -> Any:
+    """Return a tool's schema without the word that its arguments follow it by construction."""
     function = tool.get("function") if isinstance(tool, dict) else None
     if not isinstance(function, dict) or "strict" not in function:
         return tool

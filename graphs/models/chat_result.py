@@ -15,7 +15,7 @@ from openai.types import CompletionUsage
 from openai.types.chat.chat_completion import ChoiceLogprobs
 
 from graphs.models.errors import ModelReplyError
-from graphs.models.raw_calls import from_openai, parse_calls
+from graphs.models.raw_calls import LOOSE, are_loose, from_openai, parse_calls
 from tools.redact import redact
 
 NO_CHOICES = "the model server sent a reply without choices"
@@ -157,7 +157,10 @@ def _message(choice: Mapping[str, Any], usage: UsageMetadata | None) -> AIMessag
         extra["audio"] = audio
     extra["refusal"] = raw.get("refusal")
     calls = raw.get("tool_calls")
-    good, bad = parse_calls(from_openai(calls)) if calls else ([], [])
+    made = from_openai(calls) if calls else []
+    good, bad = parse_calls(made)
+    if are_loose(made):
+        extra[LOOSE] = True
     name, message_id = raw.get("name"), raw.get("id")
     return AIMessage(
         content=content if isinstance(content, str | list) else "",

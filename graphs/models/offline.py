@@ -17,6 +17,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from graphs.models.offline_answer import Conversation, next_step
 from graphs.models.offline_plan import sort_tools
+from graphs.models.offline_record import fill_record
 from graphs.models.replies import chunks_of
 
 
@@ -27,6 +28,7 @@ class OfflineModel(BaseChatModel):
       tools are told apart by their names, parameters and descriptions.
     * A question about "the company that acquired Acme" is searched in two steps, and a formula of
       a document is filled with the question's numbers.
+    * A tool that it is forced to call gets the arguments that the text gives, field by field.
     * An answer is made of a result's own sentences, with the document's title. Where too little of
       the question is covered, the answer says that nothing was found.
 
@@ -53,11 +55,17 @@ class OfflineModel(BaseChatModel):
     ) -> Runnable[LanguageModelInput, AIMessage]:
         """Bind tools by their OpenAI schemas; `tool_choice` "none" turns them off."""
         schemas = [] if tool_choice == "none" else [convert_to_openai_tool(t) for t in tools]
+        if tool_choice in [schema["function"]["name"] for schema in schemas]:
+            kwargs["tool_choice"] = tool_choice
         return self.bind(tools=schemas, **kwargs)
 
     def _reply(self, messages: list[BaseMessage], kwargs: dict[str, Any]) -> AIMessage:
-        tools = sort_tools(kwargs.get("tools") or ())
-        step = next_step(Conversation.read(messages), tools)
+        schemas = kwargs.get("tools") or ()
+        step: str | list[tuple[str, dict[str, Any]]]
+        if forced := kwargs.get("tool_choice"):
+            step = [(forced, _forced_arguments(messages, schemas, forced))]
+        else:
+            step = next_step(Conversation.read(messages), sort_tools(schemas))
         metadata = {"model_name": self.model_name, "model_provider": "offline"}
         if isinstance(step, str):
             return AIMessage(step, response_metadata={**metadata, "finish_reason": "stop"})
@@ -112,3 +120,12 @@ class OfflineModel(BaseChatModel):
             if run_manager:
                 await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
+
+
+def _forced_arguments(
+    messages: Sequence[BaseMessage], schemas: Sequence[dict[str, Any]], name: str
+) -> dict[str, Any]:
+    """Fill the parameters of the tool that must be called from the newest human message."""
+    parameters = next(s["function"] for s in schemas if s["function"]["name"] == name)["parameters"]
+    text = next((m.text for m in reversed(messages) if m.type == "human"), "")
+    return fill_record(text, parameters)

@@ -19,7 +19,14 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from graphs.models.raw_calls import RawCall, RawCalls, from_openai, parse_calls
+from graphs.models.raw_calls import (
+    LOOSE,
+    RawCall,
+    RawCalls,
+    are_loose,
+    from_openai,
+    parse_calls,
+)
 from graphs.models.reply_text import (
     answer_text,
     clean_data,
@@ -29,6 +36,7 @@ from graphs.models.reply_text import (
 )
 
 __all__ = [
+    "LOOSE",
     "RawCalls",
     "answer_text",
     "clean_data",
@@ -79,6 +87,9 @@ def normalize_reply(
         raw_calls = raw_calls or from_openai(kept)
         rest = {k: v for k, v in message.additional_kwargs.items() if k != "tool_calls"}
         changes["additional_kwargs"] = rest
+    if are_loose(raw_calls):
+        kept_words = changes.get("additional_kwargs", message.additional_kwargs)
+        changes["additional_kwargs"] = {**kept_words, LOOSE: True}
     if raw_calls or message.tool_calls or message.invalid_tool_calls:
         good, bad = _calls(message, raw_calls)
         if finish_reason(message) == "length":

@@ -110,6 +110,18 @@ def from_openai(raw: Any) -> list[RawCall]:
     return calls
 
 
+LOOSE = "loose_arguments"
+"""Marks a reply (in `additional_kwargs`) whose arguments were no JSON object as they came."""
+
+
+def are_loose(raw: Iterable[RawCall]) -> bool:
+    """Say whether a call's text is no JSON object as it stands: empty, null, or encoded twice.
+
+    `parse_calls` reads it as one all the same, which is a guess that some callers don't want.
+    """
+    return any(call.fault is None and call.arguments.lstrip()[:1] != "{" for call in raw)
+
+
 def parse_calls(raw: Iterable[RawCall]) -> tuple[list[ToolCall], list[InvalidToolCall]]:
     """Parse each call's arguments strictly; what does not parse is invalid, with a sentence why."""
     good: list[ToolCall] = []

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import ToolCallChunk, tool_call_chunk
 
-from graphs.models.raw_calls import RawCall, assemble, parse_calls
+from graphs.models.raw_calls import LOOSE, RawCall, are_loose, assemble, parse_calls
 
 _WORDS = re.compile(r"\s*\S+\s*\Z|\s*\S+")
 
@@ -51,6 +51,7 @@ def message_of(reply: Any) -> AIMessage:
     good, bad = parse_calls(calls)
     return AIMessage(
         content=reply.get("text") or "",
+        additional_kwargs={LOOSE: True} if are_loose(calls) else {},
         tool_calls=good,
         invalid_tool_calls=bad,
         usage_metadata=_usage(reply.get("usage")),

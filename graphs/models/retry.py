@@ -23,6 +23,7 @@ __all__ = [
     "async_retrying",
     "describe",
     "is_configuration",
+    "is_content_filter",
     "is_context_overflow",
     "is_transient",
     "retry_after",
@@ -73,6 +74,19 @@ def is_context_overflow(error: BaseException) -> bool:
     told = (error, *(getattr(error, name, None) for name in ("body", "code", "type")))
     text = " ".join(map(str, told)).lower()
     return status_code(error) in {400, 413} and any(word in text for word in _OVERFLOW_WORDS)
+
+
+def is_content_filter(error: BaseException) -> bool:
+    """Say whether the server's content filter refused the request, as Azure tells it: a 400."""
+    body = getattr(error, "body", None)
+    inner = body.get("innererror") if isinstance(body, Mapping) else None
+    codes = {
+        getattr(error, "code", None),
+        body.get("code") if isinstance(body, Mapping) else None,
+        inner.get("code") if isinstance(inner, Mapping) else None,
+    }
+    named = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
+    return status_code(error) in {400, 403} and not codes.isdisjoint(named)
 
 
 def retry_after(error: BaseException | None, now: Callable[[], float] = time.time) -> float | None:

@@ -17,7 +17,7 @@ from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
 from graphs.node import Node, Scope, Update
 from graphs.reach import Reach
-from graphs.state import Ending, Progress, State, begin, current, ending, progress_of
+from graphs.state import OUTCOME, Ending, Progress, State, begin, current, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.tool_round import recorded_result
 from graphs.transcript import (
@@ -75,8 +75,8 @@ def call_model(
         closed: list[ToolMessage] = []
         if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
             progress = begin(question, scope.context.cap)
-            update = _new_run(state, scope)
-            closed = yield from _closed(state, scope, reach)
+            update = new_run(state, scope)
+            closed = yield from closed_calls(state, scope, reach)
         system = yield from system_prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
@@ -96,7 +96,7 @@ def call_model(
     return Node("call_model", body, context)
 
 
-def _new_run(state: State, scope: Scope) -> Update:
+def new_run(state: State, scope: Scope) -> Update:
     """Reset what an earlier run of the thread left behind."""
     update: Update = {}
     if scope.context.user is not None and not state.get("owner"):
@@ -104,11 +104,11 @@ def _new_run(state: State, scope: Scope) -> Update:
     if state.get("calls"):
         update["calls"] = []
     if state.get("status") is not None:
-        update |= {"answer": None, "status": None, "stop_reason": None, "usage": None}
+        update |= {field: None for field in OUTCOME if field in state}
     return update
 
 
-def _closed(state: State, scope: Scope, reach: Reach) -> Steps[list[ToolMessage]]:
+def closed_calls(state: State, scope: Scope, reach: Reach) -> Steps[list[ToolMessage]]:
     """Answer the calls that an earlier run left open, each by how far it had come."""
     earlier = current(state)
     waits = earlier["to_approve"] if earlier else []
@@ -154,7 +154,9 @@ def _end(asked: Asked, progress: Progress, names: Sequence[str]) -> Ending | Non
     """Say how the run ends with this reply; None where it goes on."""
     reply = asked.reply
     if reply is None:
-        return ending(None, "no_answer", f"the model failed: {asked.failure}")
+        refused = ending(None, "refused", asked.failure)
+        failed = ending(None, "no_answer", f"the model failed: {asked.failure}")
+        return refused if asked.filtered else failed
     if reply.tool_calls or reply.invalid_tool_calls:
         return None
     if refusal := refusal_of(reply):
