@@ -112,7 +112,6 @@ def test_a_module_may_lie_beside_its_tools_file(
         (f'[read_only."a.b"]\n{USE}', "read_only.a.b", "1 to 64 letters"),
         (f"[state_changing.a]\n{USE}cache_seconds = 5", "state_changing.a", "only a read_only"),
         (f"[read_only.a]\n{USE}[state_changing.a]\n{USE}", "state_changing.a", "a second tool"),
-        ('[mcp.github]\ncommand = "x"', "mcp.github", "not supported yet"),
     ],
 )
 def test_a_bad_file_ends_with_the_file_the_table_and_the_reason(

@@ -68,6 +68,7 @@ class Contract:
         once: Whether a call may take effect only once, whatever crashes: it is known to change
             state, or a person says yes to it.
         timeout: Seconds, instead of the run's `tool_timeout`.
+        origin: Whose tool it is, where it is not of this process: told to whoever approves a call.
         cache_seconds: How long a result may be reused; read-only tools alone.
         fingerprint: Changes with name, description, schema or code; part of persistent cache keys.
         wrapper: What tool a call of this one really calls; None for a tool that runs itself.
@@ -84,6 +85,7 @@ class Contract:
     once: bool = True
     timeout: float | None = None
     cache_seconds: int | None = None
+    origin: str = ""
     fingerprint: str = ""
     wrapper: Wrapper | None = None
     validator: Validator = field(repr=False)
@@ -169,7 +171,8 @@ def contract(
 
     Args:
         tool: A function with annotations and a docstring, a LangChain `BaseTool`, a mapping with
-            `name`, `description`, `parameters` (a JSON schema) and `function`, or a contract.
+            `name`, `description`, `parameters` (a JSON schema) and `function`, a source that has
+            been read, or a contract.
         effect: `read_only` or `state_changing`, the default: a tool's own word is no permission.
         requires_confirmation: Defaults to True for state-changing tools.
         timeout: Seconds, instead of the run's `tool_timeout`.
@@ -221,6 +224,7 @@ def contract(
         once=effect == "state_changing" and (declared or confirm),
         timeout=timeout,
         cache_seconds=cache_seconds,
+        origin=source.origin,
         fingerprint=fingerprint(name, line, parameters, source.code),
         wrapper=wrapper,
         validator=compiled(name, parameters),

@@ -6,14 +6,19 @@ import importlib
 import os
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tools.contract import Contract, Effect, contract
 from tools.errors import ContractError, ToolsFileError
+from tools.tables import COUNT, FLAG, NUMBER, TEXT, Kind, check_keys, hint
 from tools.text import nearest, one_line, shorten
+from tools.toolset import ToolSet
 from tools.validation import names
+
+if TYPE_CHECKING:
+    from tools.mcp import ServerSettings
 
 __all__ = [
     "DEFAULT_FILE",
@@ -31,16 +36,15 @@ SHOP_FILE = Path(__file__).with_name("shop.toml")
 
 EFFECTS = ("read_only", "state_changing")
 _SECTIONS = (*EFFECTS, "mcp")
-_KEYS: dict[str, tuple[type, ...]] = {
-    "use": (str,),
-    "description": (str,),
-    "requires_confirmation": (bool,),
-    "timeout": (int, float),
-    "cache_seconds": (int,),
-    "enabled": (bool,),
+_KEYS: dict[str, Kind] = {
+    "use": TEXT,
+    "description": TEXT,
+    "requires_confirmation": FLAG,
+    "timeout": NUMBER,
+    "cache_seconds": COUNT,
+    "enabled": FLAG,
 }
 _ADD_ONE = 'add a table such as [read_only.calculator] with use = "tools.calculator:calculator"'
-_TYPES: dict[type, str] = {str: "text", bool: "true or false", int: "a number", float: "a number"}
 
 
 def tools_file(path: Path | str | None = None) -> Path:
@@ -48,8 +52,10 @@ def tools_file(path: Path | str | None = None) -> Path:
     return Path(path or os.environ.get("RUNGS_TOOLS") or DEFAULT_FILE).expanduser()
 
 
-def load_tools(path: Path | str | None = None) -> list[Contract]:
+def load_tools(path: Path | str | None = None) -> Sequence[Contract]:
     """Read a tools file and make the contracts of the tools that are enabled, in its order.
+
+    MCP servers are not contacted before somebody looks at the tools (`tools.toolset`).
 
     Args:
         path: The file; `None` takes the one that `RUNGS_TOOLS` names, or the one shipped.
@@ -60,26 +66,33 @@ def load_tools(path: Path | str | None = None) -> list[Contract]:
     """
     file = tools_file(path)
     contracts: dict[str, Contract] = {}
+    servers: list[ServerSettings | None] = []
     for section, tables in _sections(file).items():
         for name, table in tables.items():
             where = f"{section}.{name}"
             if not isinstance(table, Mapping):
                 raise ToolsFileError(file, f"{name!r} must be a table of its own", section)
             if section == "mcp":
-                if table.get("enabled") is not False:
-                    raise ToolsFileError(file, "MCP servers are not supported yet", where)
+                servers.append(_server(file, name, table))
                 continue
-            _check_keys(file, where, table)
+            check_keys(file, where, table, _KEYS)
+            if not table.get("use"):
+                raise ToolsFileError(file, 'needs use = "module:name"', where)
             if name in contracts:
                 raise ToolsFileError(file, f"a second tool named {name!r}", where)
             if table.get("enabled", True):
                 contracts[name] = _contract(file, section, name, table)
-    if not contracts:
+    reached = [server for server in servers if server is not None]
+    if not contracts and not reached:
         raise ToolsFileError(file, f"holds no tools: {_ADD_ONE}")
-    return list(contracts.values())
+    if not reached:
+        return list(contracts.values())
+    from tools.mcp import Servers
+
+    return ToolSet(list(contracts.values()), Servers(reached))
 
 
-def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> list[Contract]:
+def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> Sequence[Contract]:
     """Make the contracts of the tools given to a graph, which may be contracts already.
 
     Args:
@@ -90,6 +103,8 @@ def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> list[Contrac
     Raises:
         ContractError: One of them can't be offered, or two have one name.
     """
+    if isinstance(tools, ToolSet):
+        return tools
     contracts: dict[str, Contract] = {}
     for tool in tools:
         made = tool if isinstance(tool, Contract) else _of(tool, trusting=trusting)
@@ -122,21 +137,16 @@ def _sections(file: Path) -> dict[str, dict[str, Any]]:
         raise ToolsFileError(file, f"is not TOML: {one_line(str(exc))}") from None
     for section, tables in read.items():
         if section not in _SECTIONS:
-            raise ToolsFileError(file, f"unknown table{_hint(section, _SECTIONS)}", section)
+            raise ToolsFileError(file, f"unknown table{hint(section, _SECTIONS)}", section)
         if not isinstance(tables, dict):
             raise ToolsFileError(file, "must hold one table for each tool", section)
     return read
 
 
-def _check_keys(file: Path, where: str, table: Mapping[str, Any]) -> None:
-    for key, value in table.items():
-        if key not in _KEYS:
-            raise ToolsFileError(file, f"unknown key {key!r}{_hint(key, _KEYS)}", where)
-        boolean = isinstance(value, bool) and bool not in _KEYS[key]
-        if boolean or not isinstance(value, _KEYS[key]):
-            raise ToolsFileError(file, f"{key} must be {_TYPES[_KEYS[key][0]]}", where)
-    if not table.get("use"):
-        raise ToolsFileError(file, 'needs use = "module:name"', where)
+def _server(file: Path, name: str, table: Mapping[str, Any]) -> ServerSettings | None:
+    from tools.mcp import read_server
+
+    return read_server(file, name, table)
 
 
 def _contract(file: Path, section: str, name: str, table: Mapping[str, Any]) -> Contract:
@@ -173,7 +183,7 @@ def _imported(file: Path, where: str, use: str) -> Any:
         raise ToolsFileError(file, f"can't import {module!r}: {reason}", where) from exc
     for part in attribute.split("."):
         if not hasattr(found, part):
-            near = _hint(part, [known for known in dir(found) if not known.startswith("_")])
+            near = hint(part, [known for known in dir(found) if not known.startswith("_")])
             raise ToolsFileError(file, f"{module!r} has no {attribute!r}{near}", where)
         found = getattr(found, part)
     return found
@@ -182,8 +192,3 @@ def _imported(file: Path, where: str, use: str) -> Any:
 def _lies_in(folder: Path, module: str) -> bool:
     top = module.partition(".")[0]
     return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
-
-
-def _hint(word: str, known: Iterable[str]) -> str:
-    near = nearest(word, known)
-    return f"; did you mean {near!r}?" if near else ""

@@ -40,7 +40,7 @@ def closed(tool: str, schema: Any, *, generated: bool) -> dict[str, Any]:
     schema = {} if schema is None else schema
     if not isinstance(schema, Mapping):
         raise ContractError(tool, f"its schema must be a JSON object, not {_name(schema)}")
-    _check_size(tool, schema)
+    check_size(tool, schema)
     compiled(tool, schema)
     shown: dict[str, Any] = _top(tool, schema)
     if generated:
@@ -137,7 +137,12 @@ def _in_place(schema: Mapping[str, Any], references: References) -> Iterator[Any
         yield references.target(schema["$ref"])
 
 
-def _check_size(tool: str, schema: Mapping[str, Any]) -> None:
+def check_size(tool: str, schema: Mapping[str, Any]) -> None:
+    """Refuse a schema that is longer or deeper than the limits above.
+
+    Raises:
+        ContractError: It is, or it is no JSON.
+    """
     # What is neither dict nor list is a leaf, or no JSON, which is seen below. Asking each leaf
     # whether it is a `Mapping` would walk through every subclass that was ever imported.
     level: list[Any] = list(schema.values())

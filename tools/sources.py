@@ -27,6 +27,7 @@ class Source:
         pack: Turns the values of a call into the keyword arguments of `sync` and `asynchronous`.
         code: What the fingerprint covers.
         traces_itself: Whether calling it tells LangChain's callbacks, as LangChain's tools do.
+        origin: Whose tool it is, where it is not of this process.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Source:
     pack: Callable[[dict[str, Any], CallScope], dict[str, Any]] | None = None
     code: tuple[Any, ...] = ()
     traces_itself: bool = False
+    origin: str = ""
 
 
 def read(tool: Any, *, name: str | None = None) -> Source:
@@ -48,6 +50,8 @@ def read(tool: Any, *, name: str | None = None) -> Source:
     Raises:
         ContractError: It is none of these, or can't be called by named arguments.
     """
+    if isinstance(tool, Source):
+        return tool
     langchain = sys.modules.get("langchain_core.tools.base")
     if langchain is not None and isinstance(tool, langchain.BaseTool):
         from tools.langchain_tools import from_langchain

@@ -1,0 +1,169 @@
+"""The way to one server: a session, opened at first use, kept, and renewed when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import contextlib
+from functools import partial
+from typing import Any
+
+from mcp.types import (
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    ClientRequest,
+    EmptyResult,
+    ListToolsRequest,
+    PaginatedRequestParams,
+    PingRequest,
+)
+from pydantic import BaseModel, Field
+
+from tools.mcp.errors import LostError, NotSentError, ServerError
+from tools.mcp.loop import kill_servers, submit
+from tools.mcp.session import Answer, Session
+from tools.mcp.settings import ServerSettings
+
+PING_SECONDS = 2.0
+"""How long a server that let a call run out of time may take to show that it lives."""
+
+PEACE_SECONDS = 3.0
+"""How long servers may take to end by themselves when the interpreter ends."""
+
+MOST_PAGES = 100
+
+
+class _Page(BaseModel):
+    """A page of a server's tools as they come: one that is ill-formed must not cost the others."""
+
+    tools: list[Any] = Field(default_factory=list)
+    nextCursor: str | None = None  # noqa: N815 - the protocol's word
+
+
+class Connection:
+    """The way to one server; its coroutines run on the servers' loop.
+
+    Args:
+        settings: How it is reached.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.changed = False
+        self._session: Session | None = None
+        self._lock: asyncio.Lock | None = None
+
+    async def tools(self) -> list[Any]:
+        """Return what the server lists, tool by tool, as it comes.
+
+        Raises:
+            ServerError: It can't be reached, or does not answer.
+        """
+        self.changed = False
+        found: list[Any] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            params = PaginatedRequestParams(cursor=cursor) if cursor else None
+            page = await self._ask(ListToolsRequest(params=params), _Page)
+            found += page.tools
+            cursor = page.nextCursor
+            if not cursor:
+                return found
+        raise ServerError(f"its list of tools has more than {MOST_PAGES} pages")
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
+        """Call a tool by the server's own name for it.
+
+        Raises:
+            LostError: The connection was lost meanwhile, or can't be made.
+            RefusedError: The server answers with an error of the protocol.
+        """
+        params = CallToolRequestParams(name=tool, arguments=arguments)
+        return await self._ask(CallToolRequest(params=params), CallToolResult)
+
+    async def close(self) -> None:
+        """Close the session, and end the server's process; it is opened anew when it is needed."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait({session.task})
+
+    async def _ask(self, request: Any, answer: type[Answer]) -> Answer:
+        """Ask; once more where it is known that nothing was sent."""
+        try:
+            session = await self._open()
+            return await session.ask(ClientRequest(request), answer)
+        except NotSentError:
+            session = await self._open()
+            return await session.ask(ClientRequest(request), answer)
+
+    async def _open(self) -> Session:
+        """Return a session that can be asked."""
+        self._lock = self._lock or asyncio.Lock()
+        async with self._lock:
+            session = self._session
+            if session is not None and session.in_doubt and not await self._answers(session):
+                session.kill()
+                session.close()
+                session = None
+            if session is None or not session.is_open:
+                if session is not None:
+                    session.close()
+                self._session = session = Session(self.settings, self._on_change)
+                _sessions.add(session)
+                session.task.add_done_callback(partial(_forget, session))
+                await self._wait_for(session)
+            return session
+
+    async def _wait_for(self, session: Session) -> None:
+        seconds = self.settings.startup_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                await session.opened()
+        except BaseException as error:
+            session.close()
+            if isinstance(error, TimeoutError):
+                said = f": {session.unread}" if session.unread else ""
+                raise LostError(f"it did not start within {seconds:g} s{said}") from None
+            raise
+
+    async def _answers(self, session: Session) -> bool:
+        """Tell whether a server lives that let a call run out of time."""
+        session.in_doubt = False
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await session.ask(ClientRequest(PingRequest()), EmptyResult)
+        except (TimeoutError, ServerError):
+            return False
+        return True
+
+    def _on_change(self) -> None:
+        self.changed = True
+
+
+_sessions: set[Session] = set()
+
+
+def _forget(session: Session, _task: asyncio.Task[None]) -> None:
+    _sessions.discard(session)
+
+
+async def _close_all() -> None:
+    sessions = list(_sessions)
+    for session in sessions:
+        session.close()
+    if sessions:
+        await asyncio.wait({session.task for session in sessions})
+
+
+@atexit.register
+def _end() -> None:
+    """End every server, in peace where it goes, before the interpreter ends."""
+    if not _sessions:
+        return
+    with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
+        submit(_close_all()).result(PEACE_SECONDS)
+    kill_servers()
