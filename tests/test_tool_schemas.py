@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.calling import Order, calculator, from_schema, refused, run
@@ -196,6 +196,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # time fails no test
 @given(st.dictionaries(st.sampled_from([*FIELDS, "I", "x", "\ud83c"]), json_values, max_size=4))
 def test_any_arguments_are_either_taken_or_refused_in_one_bounded_line(sent: Any) -> None:
     checked = RECURSIVE.check(sent)
