@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from tools import docs_index, docs_ranking
-from tools.docs_index import DocsFolderError, DocsIndex, DocsIndexError, build, shared_index
+from tools import docs_index, docs_ranking, docs_shared
+from tools.docs_index import DocsFolderError, DocsIndex, DocsIndexError
+from tools.docs_shared import build, shared_index
 
 ROOT = Path(docs_index.__file__).parents[1]
 
@@ -23,9 +24,9 @@ ROOT = Path(docs_index.__file__).parents[1]
 @pytest.fixture(autouse=True)
 def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(docs_index, "_shared", {})
+    monkeypatch.setattr(docs_shared, "_shared", {})
     yield tmp_path / "cache" / "rungs"
-    for index in docs_index._shared.values():
+    for index in docs_shared._shared.values():
         index.close()
 
 

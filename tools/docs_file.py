@@ -48,13 +48,17 @@ _UNWRITABLE: Final = {
 _T = TypeVar("_T")
 
 
-def default_database(folder: Path) -> Path | None:
-    """Return where the index of `folder` is kept: the user's cache directory, if there is one."""
+def default_database(folder: Path, part: object = None) -> Path | None:
+    """Return where the index of `folder` is kept: the user's cache directory, if there is one.
+
+    A part of the folder, of which only its `repr` matters, has an index of its own.
+    """
     cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
     base = cache if cache.is_absolute() else Path(os.path.expanduser("~/.cache"))  # noqa: PTH111
     if not base.is_absolute():  # a user without a home
         return None
-    digest = hashlib.blake2b(os.fsencode(folder), digest_size=16).hexdigest()
+    named = os.fsencode(folder) + (f"\0{part!r}".encode() if part is not None else b"")
+    digest = hashlib.blake2b(named, digest_size=16).hexdigest()
     return base / "rungs" / f"docs-{digest}.sqlite"
 
 

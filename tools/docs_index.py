@@ -19,6 +19,7 @@ from tools.docs_folder import (
     scan,
     shown,
 )
+from tools.docs_parts import Part, held_by
 from tools.docs_query import query_terms
 from tools.docs_ranking import Found, Hit, find
 from tools.docs_rows import add_rows, remove_rows
@@ -34,12 +35,10 @@ __all__ = [
     "Hit",
     "Progress",
     "Stamp",
-    "build",
     "default_database",
     "query_terms",
     "read_document",
     "scan",
-    "shared_index",
 ]
 
 log = logging.getLogger("rungs.docs")
@@ -68,6 +67,7 @@ class DocsIndex:
     Args:
         folder: holds the documents (.md, .markdown, .txt, .rst), in subfolders too.
         database: the index file; None is one in the user's cache directory.
+        part: the part of the folder that is searched; None is all of it.
 
     Raises:
         DocsFolderError: the folder is missing, a file, unreadable or has no documents.
@@ -77,13 +77,18 @@ class DocsIndex:
     _known: dict[str, Stamp]
 
     def __init__(
-        self, folder: str | os.PathLike[str], database: str | os.PathLike[str] | None = None
+        self,
+        folder: str | os.PathLike[str],
+        database: str | os.PathLike[str] | None = None,
+        *,
+        part: Part | None = None,
     ) -> None:
         self.folder = resolve_folder(folder)
+        self._part = part
         self._lock = threading.RLock()
         self._warned: set[tuple[str, str]] = set()
         self._scan()
-        path = Path(database) if database else default_database(self.folder)
+        path = Path(database) if database else default_database(self.folder, part)
         self._file = IndexFile(path, given=bool(database), on_open=self._forget)
 
     @property
@@ -218,7 +223,10 @@ class DocsIndex:
 
     def _scan(self) -> dict[str, Stamp]:
         self._passed_over: dict[str, str] = {}
-        return scan(self.folder, self._pass_over)
+        found = scan(self.folder, self._pass_over)
+        if self._part is None:
+            return found
+        return held_by(self._part, self.folder, found)
 
     def _pass_over(self, path: str, reason: str) -> None:
         self._passed_over[path] = reason
@@ -228,28 +236,3 @@ class DocsIndex:
         if (path, reason) not in self._warned:
             self._warned.add((path, reason))
             log.warning("left out of the document search: %s (%s)", shown(path), reason)
-
-
-_shared: dict[tuple[Path, Path | None], DocsIndex] = {}
-_shared_lock = threading.Lock()
-
-
-def shared_index(folder: str | os.PathLike[str]) -> DocsIndex:
-    """Return this process's index of `folder`; raises as `DocsIndex` does."""
-    path = resolve_folder(folder)
-    key = path, default_database(path)
-    with _shared_lock:
-        if key not in _shared:
-            _shared[key] = DocsIndex(path)
-        return _shared[key]
-
-
-def build(folder: str | os.PathLike[str], *, progress: Progress | None = None) -> DocsIndex:
-    """Bring the shared index of `folder` up to date, telling `progress` (done, total) as it goes.
-
-    Raises:
-        DocsFolderError: the folder can't be searched.
-    """
-    index = shared_index(folder)
-    index.refresh(progress)
-    return index

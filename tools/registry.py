@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_FILE",
+    "LADDER_FILE",
     "SHOP_FILE",
     "ToolsFileError",
     "as_contracts",
@@ -33,6 +34,9 @@ __all__ = [
 DEFAULT_FILE = Path(__file__).with_name("tools.toml")
 SHOP_FILE = Path(__file__).with_name("shop.toml")
 """The tools of the demo shop, some of which change things for good."""
+
+LADDER_FILE = Path(__file__).with_name("ladder.toml")
+"""The tools of the ladder's rungs: two searches, a calculator, `finish`."""
 
 EFFECTS = ("read_only", "state_changing")
 _SECTIONS = (*EFFECTS, "mcp")

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from tools.docs_index import Found, shared_index
+from tools.docs_index import Found
+from tools.docs_shared import shared_index
 
 HELP_CENTER: Final = Path(__file__).with_name("help_center")
 """The documents that are searched when RUNGS_DOCS names no other folder."""
@@ -47,10 +48,10 @@ def search_docs_in(folder: str | os.PathLike[str]) -> Callable[[str], str]:
 
 
 def _search(folder: str | os.PathLike[str], query: str) -> str:
-    return _as_text(query, shared_index(folder).search(query, RESULTS))
+    return found_as_text(query, shared_index(folder).search(query, RESULTS))
 
 
-def _as_text(query: str, found: Found) -> str:
+def found_as_text(query: str, found: Found) -> str:
     """Write the results, each passage led by its document's title, which an answer must quote."""
     documents = f"{found.available:,} document{'s' * (found.available != 1)}"
     if not found.hits:

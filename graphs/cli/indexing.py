@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from graphs.cli.failures import complain
 from graphs.cli.screen import Screen, one_line, plural
-from tools.docs_index import build
+from tools.docs_shared import build
 
 Show = Callable[[int, int], None]
 

@@ -15,7 +15,8 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from graphs.models.offline_answer import Conversation, next_step
+from graphs.models.offline_answer import demanded_step, next_step
+from graphs.models.offline_conversation import Conversation
 from graphs.models.offline_plan import sort_tools
 from graphs.models.offline_record import fill_record
 from graphs.models.replies import chunks_of
@@ -53,11 +54,14 @@ class OfflineModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools by their OpenAI schemas; `tool_choice` "none" turns them off."""
+        """Bind tools by their OpenAI schemas; `tool_choice` "none" turns them off.
+
+        With a tool's name that tool is called; with "any" a call is demanded, needed or not.
+        """
         schemas = [] if tool_choice == "none" else [convert_to_openai_tool(t) for t in tools]
         if tool_choice in [schema["function"]["name"] for schema in schemas]:
             kwargs["tool_choice"] = tool_choice
-        return self.bind(tools=schemas, **kwargs)
+        return self.bind(tools=schemas, demanded=tool_choice in {"any", "required"}, **kwargs)
 
     def _reply(self, messages: list[BaseMessage], kwargs: dict[str, Any]) -> AIMessage:
         schemas = kwargs.get("tools") or ()
@@ -65,7 +69,10 @@ class OfflineModel(BaseChatModel):
         if forced := kwargs.get("tool_choice"):
             step = [(forced, _forced_arguments(messages, schemas, forced))]
         else:
-            step = next_step(Conversation.read(messages), sort_tools(schemas))
+            seen, tools = Conversation.read(messages), sort_tools(schemas)
+            step = next_step(seen, tools)
+            if isinstance(step, str) and kwargs.get("demanded"):
+                step = demanded_step(seen, tools) or step
         metadata = {"model_name": self.model_name, "model_provider": "offline"}
         if isinstance(step, str):
             return AIMessage(step, response_metadata={**metadata, "finish_reason": "stop"})

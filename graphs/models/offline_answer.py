@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-
+from graphs.models.offline_conversation import Conversation
 from graphs.models.offline_formula import filled_formula, has_formula
 from graphs.models.offline_hop import entity_for, hop_in
 from graphs.models.offline_notes import from_notes
@@ -24,55 +22,11 @@ NOTHING = (
     "I found nothing that answers this. I work by fixed rules and only repeat what the tools"
     " return; name a model in RUNGS_MODEL for more."
 )
+INCOMPLETE = "Incomplete:"
+"""How an answer begins that needs a call which can't be made any more."""
+
 NO_QUESTION = "Ask me something: I search the documents, calculate, and keep notes."
 _GIVES_AMOUNTS = re.compile(r"[$€£]\s?\d|\d (?:dollars|euros)\b.*\d|\d.*\d (?:dollars|euros)\b")
-_NOTES_LINE = re.compile(r'^\s*-\s+(".*")\s*$', re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A finished call: its tool, its arguments, its result."""
-
-    tool: str
-    arguments: dict[str, Any]
-    result: str
-    failed: bool
-
-
-@dataclass(slots=True)
-class Conversation:
-    """What the rules look at: the newest question, the calls since, the notes of the prompt."""
-
-    question: str = ""
-    done: list[Done] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @classmethod
-    def read(cls, messages: Sequence[BaseMessage]) -> Conversation:
-        """Read the messages as they are sent to a model."""
-        seen = cls()
-        waiting: dict[str | None, tuple[str, dict[str, Any]]] = {}
-        for message in messages:
-            text = str(message.text)
-            if isinstance(message, SystemMessage):
-                seen.notes += [json.loads(found) for found in _NOTES_LINE.findall(text)]
-            elif isinstance(message, HumanMessage):
-                seen.question, seen.done, waiting = text, [], {}
-            elif isinstance(message, AIMessage):
-                waiting |= {call["id"]: (call["name"], call["args"]) for call in message.tool_calls}
-            elif isinstance(message, ToolMessage) and message.tool_call_id in waiting:
-                name, arguments = waiting[message.tool_call_id]
-                seen.done.append(Done(name, arguments, text, message.status == "error"))
-        return seen
-
-    def result_of(self, tool: Tool | None, text: str) -> Done | None:
-        """Return the finished call of this tool with this text; without a tool, of any."""
-        for call in self.done:
-            if tool is None or call.tool == tool.name:
-                given = call.arguments.get(tool.parameter) if tool else None
-                if text == given or (tool is None and text in call.arguments.values()):
-                    return call
-        return None
 
 
 def next_step(seen: Conversation, tools: Tools) -> Calls | str:
@@ -90,10 +44,19 @@ def next_step(seen: Conversation, tools: Tools) -> Calls | str:
             calls += [call for call in step if call not in calls]
     if calls:
         return calls
-    answer = "\n\n".join(dict.fromkeys(answers))
+    parts = [answer.removeprefix(INCOMPLETE).strip() for answer in dict.fromkeys(answers)]
+    answer = "\n\n".join(parts)
+    if any(part.startswith(INCOMPLETE) for part in answers):
+        answer = f"{INCOMPLETE} {answer}"
     if tools.finish:
         return [(tools.finish.name, {tools.finish.parameter: answer})]
     return answer
+
+
+def demanded_step(seen: Conversation, tools: Tools) -> Calls:
+    """Return a search for the question's telling words: a call is demanded though none is needed."""
+    query = fewer_words(seen.question) or seen.question.strip()
+    return [call for tool in tools.searches_for(query) for call in _call(tool, query)]
 
 
 def _call(tool: Tool, text: str) -> Calls:
@@ -111,6 +74,8 @@ def _note(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
 
 def _sum(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     done = seen.result_of(tools.sum, task.text)
+    if done is None and tools.off and seen.done:
+        return _incomplete([], f"working out {task.text}")
     if done is None:
         return _call(tools.sum, task.text) if tools.sum else "I can't calculate here."
     if done.failed:
@@ -121,27 +86,70 @@ def _sum(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
 def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     if (told := from_notes(task.text, seen.notes)) is not None:
         return told
-    question, evidence = task.text, ""
+    question = task.text
     if not stems(question):  # "My parcel is late. What can I do?"
         question, task = f"{task.context} {question}".strip(), Task("search", question)
-    if hop := hop_in(question):
-        first = seen.result_of(tools.search, hop.first)
-        if first is None and tools.search:
-            return _call(tools.search, hop.first)
-        if first and (named := entity_for(hop.relation, [first.result], question)):
-            name, sentence = named
-            question, evidence = hop.resolved(question, name), sentence
+    evidence: list[str] = []
+    while hop := hop_in(question):
+        first = _look_up(hop.first, seen, tools, tools.searches_for(hop.first))
+        if first is None:
+            return _incomplete(evidence, f'a search for "{hop.first}"')
+        if isinstance(first, list):
+            return first
+        named = entity_for(hop.relation, first.results, question)
+        if named is None:
+            break
+        question = hop.resolved(question, named[0])
+        evidence.append(named[1])
     asked = f"{task.context} {question}".strip()
-    for query in filter(None, dict.fromkeys([asked, fewer_words(question)])):
-        done = seen.result_of(tools.search, query)
-        if done is None and tools.search:
-            return _call(tools.search, query)
+    for query, searches in _attempts(asked, fewer_words(question), tools):
+        done = _look_up(query, seen, tools, searches)
+        if isinstance(done, list):
+            return done
         results = _found(seen, tools)
         found = best_answers(question, results, task.context)
         on_topic = found and stems(found[0].title) & stems(question) - GENERIC
         if on_topic or (found and not stems(question) & GENERIC) or filled_formula(asked, results):
             break
-    return _read(question, task.context, evidence, seen, tools)
+        if done is None and not found:
+            return _incomplete(evidence, f'a search for "{query}"')
+    return _read(question, task.context, " ".join(evidence), seen, tools)
+
+
+def _attempts(asked: str, fewer: str, tools: Tools) -> list[tuple[str, tuple[Tool, ...]]]:
+    """List what to search for, and where, as long as nothing is found that is to the point."""
+    queries = list(filter(None, dict.fromkeys([asked, fewer])))
+    first = tools.searches_for(asked)
+    others = tuple(tool for tool in tools.searches if tool not in first)
+    return [(query, first) for query in queries] + [(asked, others)] * bool(others)
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedUp:
+    results: list[str]
+
+
+def _look_up(
+    query: str, seen: Conversation, tools: Tools, searches: tuple[Tool, ...]
+) -> Calls | _LookedUp | None:
+    """Return the searches still to make, or their results; None where they can't be made now."""
+    if tools.off and seen.done:
+        done = seen.all_of(query)
+        return _LookedUp([call.result for call in done]) if done else None
+    calls: Calls = []
+    results: list[str] = []
+    for tool in searches:
+        done_here = seen.result_of(tool, query)
+        if done_here is None:
+            calls += _call(tool, query)
+        else:
+            results.append(done_here.result)
+    return calls or _LookedUp(results)
+
+
+def _incomplete(evidence: list[str], needed: str) -> str:
+    found = f"I found that {' '.join(evidence).rstrip('.')}, but this" if evidence else "This"
+    return f"{INCOMPLETE} {found} needs one more step that I can't make now: {needed}."
 
 
 def _read(
@@ -155,6 +163,8 @@ def _read(
         done = seen.result_of(tools.sum, expression)
         if done is None and tools.sum:
             return _call(tools.sum, expression)
+        if done is None and tools.off:
+            return _incomplete([formula], f"working out {expression}")
         if done and not done.failed:
             said = f"{formula}. {expression} = {done.result.rstrip('.')}."
             return _quoted([Finding(said, _title_of(formula, results), 1.0)], evidence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graphs.models.offline_passages import passages
@@ -35,13 +36,23 @@ class Hop:
 
 
 def hop_in(question: str) -> Hop | None:
-    """Find a clause that stands for a name: it holds a name, and is not all that is asked."""
-    for found in _CLAUSE.finditer(question):
+    """Find a clause that stands for a name: it holds a name, and is not all that is asked.
+
+    Of clauses within clauses the innermost comes first: the others wait for its name.
+    """
+    for found in reversed(list(_clauses(question))):
         relation = found.group(2).strip()
         rest = question.replace(found.group(), " ")
         if proper_names(f"x {relation}") and stems(rest) - stems(found.group()):
             return Hop(f"who {relation}", found.group(), relation)
     return None
+
+
+def _clauses(question: str) -> Iterator[re.Match[str]]:
+    found = _CLAUSE.search(question)
+    while found:
+        yield found
+        found = _CLAUSE.search(question, found.start(2))
 
 
 def entity_for(relation: str, results: list[str], known: str) -> tuple[str, str] | None:

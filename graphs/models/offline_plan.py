@@ -29,10 +29,11 @@ Kind = Literal["note", "sum", "search", "beyond"]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A bound tool that takes one text: its name, and the text's parameter."""
+    """A bound tool that takes one text: its name, the text's parameter, the stems it tells of."""
 
     name: str
     parameter: str
+    about: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,21 @@ class Tools:
     sum: Tool | None = None
     search: Tool | None = None
     finish: Tool | None = None
+    searches: tuple[Tool, ...] = ()
+    """`search` and its like: tools with the same verb and parameter, over other documents."""
+
+    @property
+    def off(self) -> bool:
+        """Whether there are none at all, as at a cap."""
+        return not (self.note or self.sum or self.search or self.finish)
+
+    def searches_for(self, query: str) -> tuple[Tool, ...]:
+        """Return the searches that tell of the query's words: the most telling, all in a tie."""
+        asked = stems(query)
+        shares = [len(asked & tool.about) for tool in self.searches]
+        return tuple(
+            tool for tool, share in zip(self.searches, shares, strict=True) if share == max(shares)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +75,9 @@ class Task:
 
 
 def sort_tools(schemas: Sequence[dict[str, Any]]) -> Tools:
-    """Find out what each tool is for; the first of a kind is taken."""
+    """Find out what each tool is for; the first of a kind is taken, and of searches its like."""
     found: dict[str, Tool] = {}
+    searches: list[Tool] = []
     for schema in schemas:
         function = schema.get("function", schema)
         name, about = str(function.get("name", "")), str(function.get("description", ""))
@@ -80,8 +97,15 @@ def sort_tools(schemas: Sequence[dict[str, Any]]) -> Tools:
             kind = "search"
         else:
             continue
-        found.setdefault(kind, Tool(name, parameter))
-    return Tools(**found)
+        tool = Tool(name, parameter, frozenset(stems(text) - GENERIC))
+        first = found.setdefault(kind, tool)
+        if kind == "search" and _verb(tool) == _verb(first) and parameter == first.parameter:
+            searches.append(tool)
+    return Tools(**found, searches=tuple(searches))
+
+
+def _verb(tool: Tool) -> str:
+    return tool.name.partition("_")[0]
 
 
 def _text_parameter(parameters: dict[str, Any]) -> str | None:
