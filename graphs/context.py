@@ -97,6 +97,24 @@ class ToolCallsContext(Context):
         return self.max_tool_calls
 
 
+class StepsContext(Context):
+    """Settings of a variant that stops after a number of steps."""
+
+    max_steps: int = Field(
+        default=10,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Steps, each a model call and its tool calls, before the one last call, which "
+        "has no tools.",
+    )
+
+    @property
+    def cap(self) -> int:
+        """The step budget."""
+        return self.max_steps
+
+
 def read_context(schema: type[Context], value: object) -> Context:
     """Make a context of what a caller passed; None means the defaults.
 

@@ -6,7 +6,9 @@ guess about it (seed "The Augmented LLM", the ladder).
 
 import re
 
-_MARK = re.compile(r"[\s*_#>`\"']*incomplete\b[\s*_`\"']*(?:[:.,;\u2013\u2014\uff1a-]|$)", re.IGNORECASE)
+_MARK = re.compile(
+    r"[\s*_#>`\"']*incomplete\b[\s*_`\"']*(?:[:.,;\u2013\u2014\uff1a-]|$)", re.IGNORECASE
+)
 
 
 def is_incomplete(answer: str) -> bool:

@@ -18,6 +18,10 @@ from tools import Contract
 Bound = Runnable[LanguageModelInput, AIMessage]
 
 
+ANY = "any"
+"""LangChain's word for a call that is demanded, of whichever tool."""
+
+
 class Shown(Protocol):
     """A tool as a model is shown it."""
 
@@ -35,7 +39,8 @@ class ModelSource:
     Args:
         model: A chat model, a `provider:name`, or None for the run's `context.model`.
         tools: The tools it may be shown.
-        forced: The tool that it is told to call, once, whenever it is shown any.
+        forced: The tool that it is told to call, once, whenever it is shown any; "any" is one of
+            them, or several.
 
     Attributes:
         reach: What a call of one of them comes to.
@@ -79,7 +84,8 @@ class ModelSource:
         if getattr(model, "capabilities", None) is None:  # what else its server takes is not known
             plain = [without_strict(schema) for schema in schemas]
             return model.bind_tools(plain, tool_choice=self._forced)
-        return model.bind_tools(schemas, tool_choice=self._forced, parallel_tool_calls=False)
+        one = {} if self._forced == ANY else {"parallel_tool_calls": False}
+        return model.bind_tools(schemas, tool_choice=self._forced, **one)
 
     def is_ready(self, context: Context) -> bool:
         """Tell whether the model is there already."""

@@ -4,7 +4,14 @@ import importlib
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
-NAMES = ("tools_in_context", "tool_calling", "forced_output")
+NAMES = (
+    "tools_in_context",
+    "tool_calling",
+    "forced_output",
+    "one_call",
+    "fixed_workflow",
+    "full_agent",
+)
 
 
 class _Graphs(Mapping[str, ModuleType]):

@@ -35,6 +35,7 @@ def wire(
     state: type[Any] = State,
     output: type[Any] = Output,
     forced: str | None = None,
+    prompt: str = "system_prompt_with_tools",
 ) -> Wiring:
     """Make the parts of a variant.
 
@@ -45,12 +46,13 @@ def wire(
         state: The state, with what the variant adds to the shared one.
         output: What a run returns of it.
         forced: The tool that the model is told to call.
+        prompt: The system prompt's name.
 
     Raises:
         ModelError: The model can't be used as it is configured.
         TemplateError: The prompt is wrong.
     """
-    template = prompts.load("system_prompt_with_tools", names={"company", "memory_notes"})
+    template = prompts.load(prompt, names={"company", "memory_notes"})
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
         state, context_schema=context, input_schema=Input, output_schema=output
     )

@@ -79,7 +79,9 @@ def _read(file: Path, _changed: int, _size: int) -> dict[str, Part]:
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DocsFolderError(f"{shown(file)} can't be read: {' '.join(str(error).split())}") from None
+        raise DocsFolderError(
+            f"{shown(file)} can't be read: {' '.join(str(error).split())}"
+        ) from None
     parts: dict[str, Part] = {}
     earlier: tuple[str, ...] = ()
     for name, patterns in read.items():

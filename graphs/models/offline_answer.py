@@ -54,7 +54,7 @@ def next_step(seen: Conversation, tools: Tools) -> Calls | str:
 
 
 def demanded_step(seen: Conversation, tools: Tools) -> Calls:
-    """Return a search for the question's telling words: a call is demanded though none is needed."""
+    """Return a search for the question's telling words: a call is demanded, and none needed."""
     query = fewer_words(seen.question) or seen.question.strip()
     return [call for tool in tools.searches_for(query) for call in _call(tool, query)]
 
@@ -158,6 +158,20 @@ def _read(
     """Answer from what was found; a formula is worked out where the question has its numbers."""
     results = _found(seen, tools)
     asked = f"{context} {question}".strip()
+    if (step := _by_formula(asked, results, evidence, seen, tools)) is not None:
+        return step
+    if found := best_answers(question, results, context):
+        return _quoted(found, evidence)
+    failures = [call.result for call in seen.done if call.failed]
+    if failures and not results:
+        return f"I could not look that up: {failures[-1]}"
+    return NOTHING
+
+
+def _by_formula(
+    asked: str, results: list[str], evidence: str, seen: Conversation, tools: Tools
+) -> Calls | str | None:
+    """Work a formula of the results out, or name it; None where they have none for this."""
     if filled := filled_formula(asked, results):
         formula, expression = filled
         done = seen.result_of(tools.sum, expression)
@@ -171,12 +185,7 @@ def _read(
     elif (named := has_formula(asked, results)) and _GIVES_AMOUNTS.search(asked):
         said = f"{named}. I did not calculate it: the numbers for it are not all plain to me."
         return _quoted([Finding(said, _title_of(named, results), 1.0)], evidence)
-    if found := best_answers(question, results, context):
-        return _quoted(found, evidence)
-    failures = [call.result for call in seen.done if call.failed]
-    if failures and not results:
-        return f"I could not look that up: {failures[-1]}"
-    return NOTHING
+    return None
 
 
 def _title_of(formula: str, results: list[str]) -> str:

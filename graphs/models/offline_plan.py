@@ -97,7 +97,7 @@ def sort_tools(schemas: Sequence[dict[str, Any]]) -> Tools:
             kind = "search"
         else:
             continue
-        tool = Tool(name, parameter, frozenset(stems(text) - GENERIC))
+        tool = Tool(name, parameter, frozenset(stems(text)))
         first = found.setdefault(kind, tool)
         if kind == "search" and _verb(tool) == _verb(first) and parameter == first.parameter:
             searches.append(tool)

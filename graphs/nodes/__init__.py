@@ -1,19 +1,25 @@
 """The nodes that the variants share, one factory a file."""
 
+from graphs.nodes.answer import answer
 from graphs.nodes.approve import approve
 from graphs.nodes.call_model import call_model
 from graphs.nodes.finalize import finalize
+from graphs.nodes.finish import finish
 from graphs.nodes.force_call import force_call
 from graphs.nodes.run_tools import run_tools
+from graphs.nodes.take_step import take_step
 from graphs.nodes.validate_calls import validate_calls
 from graphs.nodes.validate_record import validate_record
 
 __all__ = [
+    "answer",
     "approve",
     "call_model",
     "finalize",
+    "finish",
     "force_call",
     "run_tools",
+    "take_step",
     "validate_calls",
     "validate_record",
 ]

@@ -1,6 +1,6 @@
 """`call_model`: where the system prompt, the notes and the tool list meet the model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from langchain_core.messages import (
     AIMessage,
@@ -41,7 +41,12 @@ WRITTEN_CALL = (
 
 
 def call_model(
-    source: ModelSource, prompt: Template, *, tools: Sequence[Contract], context: type[Context]
+    source: ModelSource,
+    prompt: Template,
+    *,
+    tools: Sequence[Contract],
+    context: type[Context],
+    judge: Callable[[Ending], Ending] | None = None,
 ) -> Node:
     """Make the node that asks the model for its next reply.
 
@@ -59,6 +64,7 @@ def call_model(
         prompt: The system prompt, with the places `company` and `memory_notes`.
         tools: The tools it is shown; those that change state are left out of a read-only run.
         context: The variant's settings.
+        judge: Looks at the ending that a reply makes, and may flag it.
     """
     names = [tool.name for tool in tools]
     safe = [tool.name for tool in tools if tool.effect == "read_only"]
@@ -90,7 +96,7 @@ def call_model(
         update |= {"messages": said, "progress": _progress(progress, asked)}
         if end := _end(asked, progress, names):
             cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
-            update |= {**end, "usage": cost}
+            update |= {**(judge(end) if judge else end), "usage": cost}
         return update
 
     return Node("call_model", body, context)

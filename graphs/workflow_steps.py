@@ -1,0 +1,97 @@
+"""The steps of a workflow, as its author declares them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import prompts
+from graphs.errors import UsageError
+from prompts import Template
+from tools import Contract
+
+NAMES = {"company", "memory_notes"}
+"""The places that a step's prompt must have."""
+
+_TAKEN = {"validate_calls", "approve", "run_tools"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a workflow.
+
+    Attributes:
+        name: What it is called, and its node.
+        prompt: The name of its system prompt, a file in `prompts/`, or the prompt itself, with the
+            places `{{company}}` and `{{memory_notes}}`.
+        tools: Names of the tools it has; None is every tool whose name begins with `search`, or all
+            where there is none. The last step has none: it writes the answer.
+    """
+
+    name: str
+    prompt: str
+    tools: tuple[str, ...] | None = None
+
+    def template(self, tools: Sequence[Contract]) -> Template:
+        """Parse its prompt, its list of tools true to those it has.
+
+        Raises:
+            TemplateError: The prompt is missing or wrong.
+        """
+        if "{{" in self.prompt:
+            template = prompts.parse(self.prompt, names=NAMES, source=f"step {self.name}")
+        else:
+            template = prompts.load(self.prompt, names=NAMES)
+        return prompts.with_tools(template, tools)
+
+    def own_tools(self, tools: Sequence[Contract]) -> list[Contract]:
+        """Choose its tools among the graph's.
+
+        Raises:
+            UsageError: One of them does not exist.
+        """
+        if self.tools is None:
+            return [tool for tool in tools if tool.name.startswith("search")] or list(tools)
+        by_name = {tool.name: tool for tool in tools}
+        if missing := [name for name in self.tools if name not in by_name]:
+            raise UsageError(
+                f"step {self.name}: there is no tool {missing[0]!r}; "
+                f"there are: {', '.join(by_name)}"
+            )
+        return [by_name[name] for name in self.tools]
+
+
+STEPS = (
+    Step("retrieve", "workflow_retrieve"),
+    Step("retrieve_again", "workflow_retrieve_again"),
+    Step("synthesize", "workflow_synthesize", tools=()),
+)
+"""Retrieve, retrieve with what was found, synthesize: the route that fits two hops."""
+
+
+def read_steps(steps: Sequence[Any] | None) -> list[Step]:
+    """Return the steps of a workflow; a step that comes again gets a number.
+
+    Args:
+        steps: `Step` objects, or names of those in `STEPS`; None is `STEPS`.
+
+    Raises:
+        UsageError: They are no workflow: one sentence says why.
+    """
+    shipped = {step.name: step for step in STEPS}
+    read: list[Step] = []
+    seen: Counter[str] = Counter()
+    for given in STEPS if steps is None else steps:
+        step = shipped.get(given, given) if isinstance(given, str) else given
+        if not isinstance(step, Step):
+            raise UsageError(f"steps holds {given!r}: give a Step, or one of {', '.join(shipped)}")
+        if step.name in _TAKEN or not step.name.isidentifier():
+            raise UsageError(f"a step can't be called {step.name!r}: take another word for it")
+        seen[step.name] += 1
+        count = seen[step.name]
+        read.append(replace(step, name=f"{step.name}_{count}") if count > 1 else step)
+    if len(read) < 2:  # noqa: PLR2004 - one that looks something up, and one that answers
+        raise UsageError("a workflow has at least two steps: one with tools, and one that answers")
+    if read[-1].tools != ():
+        raise UsageError(f"the last step, {read[-1].name}, must write the answer: give it tools=()")
+    return read
