@@ -29,6 +29,46 @@ def rule(condition: Callable[[Any], str]) -> Rule:
     return Rule(condition)
 
 
+Onward = Literal["valid calls", "next round", "out of rounds"]
+"""What follows once it is known which calls of a reply may run."""
+
+
+def after_check(state: Standing, *, over: bool) -> Literal["needs a yes"] | Onward:
+    """Say what follows the check of a reply's calls: a person is asked where one needs it.
+
+    Args:
+        state: How the run stands.
+        over: Whether the run has no round left.
+    """
+    progress = current(state)
+    return "needs a yes" if progress and progress["to_approve"] else onward(state, over=over)
+
+
+def onward(state: Standing, *, over: bool) -> Onward:
+    """Run the calls that are left; without one the model goes on, if it has a round left."""
+    if state.get("calls"):
+        return "valid calls"
+    return "out of rounds" if over else "next round"
+
+
+def over_budget(state: Standing, *counted: Literal["rounds", "calls"], steps_to_end: int) -> bool:
+    """Tell whether a run may call no more tools.
+
+    So it is where its budget is spent, where the same call came again and again, and where
+    LangGraph's own limit leaves no room for another round.
+
+    Args:
+        state: How the run stands.
+        counted: What counts against the cap; the larger one does.
+        steps_to_end: Steps from a reply with calls to the end at a cap.
+    """
+    progress = current(state)
+    if progress is None or progress["stuck"]:
+        return True
+    spent = max(progress[what] for what in counted)
+    return spent >= progress["cap"] or state["remaining_steps"] <= steps_to_end + 1
+
+
 def after_reply(
     state: Standing, *, steps_to_end: int, over: bool
 ) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:

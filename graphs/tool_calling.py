@@ -17,8 +17,8 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.context import ToolCallsContext
 from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
-from graphs.rules import after_reply, rule
-from graphs.state import Input, Output, Standing, State, current
+from graphs.rules import Onward, after_check, after_reply, onward, over_budget, rule
+from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 from tools import SHOP_FILE, as_contracts, load_tools
 
@@ -28,8 +28,6 @@ Context = ToolCallsContext
 
 STEPS_TO_END = 4
 """Steps from a reply to the end: `validate_calls`, `approve`, `run_tools`, `finalize`."""
-
-Onward = Literal["valid calls", "next round", "out of rounds"]
 
 
 @rule
@@ -43,14 +41,13 @@ def after_model(
 @rule
 def after_validation(state: Standing) -> Literal["needs a yes"] | Onward:
     """Ask a person where a call needs it, run what may run, or send the errors back."""
-    progress = current(state)
-    return "needs a yes" if progress and progress["to_approve"] else onward(state)
+    return after_check(state, over=is_over(state))
 
 
 @rule
 def after_approval(state: Standing) -> Onward:
     """Run what may run, if anything is left to run."""
-    return onward(state)
+    return onward(state, over=is_over(state))
 
 
 @rule
@@ -59,20 +56,9 @@ def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
     return "out of rounds" if is_over(state) else "next round"
 
 
-def onward(state: Standing) -> Onward:
-    """Run the calls that are left; without one the model goes on, if it has a call left."""
-    if state.get("calls"):
-        return "valid calls"
-    return "out of rounds" if is_over(state) else "next round"
-
-
 def is_over(state: Standing) -> bool:
     """Tell whether the tool calls are used up, the run is stuck, or LangGraph leaves no room."""
-    progress = current(state)
-    if progress is None or progress["stuck"]:
-        return True
-    spent = max(progress["calls"], progress["rounds"]) >= progress["cap"]
-    return spent or state["remaining_steps"] <= STEPS_TO_END + 1
+    return over_budget(state, "calls", "rounds", steps_to_end=STEPS_TO_END)
 
 
 def build(
@@ -96,10 +82,7 @@ def build(
     builder, source, prompt = wire(model, contracts, Context)
 
     builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
-    builder.add_node(
-        "validate_calls",
-        validate_calls(contracts, context=Context, approval=True, stop_repeats=True),
-    )
+    builder.add_node("validate_calls", validate_calls(contracts, context=Context, approval=True))
     builder.add_node("approve", approve(contracts, context=Context))
     builder.add_node("run_tools", run_tools(contracts, context=Context))
     builder.add_node("finalize", finalize(source, prompt, context=Context, counted="tool call"))

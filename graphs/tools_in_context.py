@@ -2,8 +2,8 @@
 
 The model is shown its tools, calls those it needs, and answers in plain language when it needs no
 more. Every call is checked against its tool's schema before anything runs; a bad call, a failure
-and a timeout are results that the model can mend. After five rounds one last call without tools
-gives the answer, flagged as having hit the limit.
+and a timeout are results that the model can mend; one that needs a person's yes waits for it. After
+five rounds one last call without tools gives the answer, flagged as having hit the limit.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 
 from graphs.context import ToolRoundsContext
-from graphs.nodes import call_model, finalize, run_tools, validate_calls
-from graphs.rules import after_reply, rule
-from graphs.state import Input, Output, Standing, State, current
+from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
+from graphs.rules import Onward, after_check, after_reply, onward, over_budget, rule
+from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 from tools import as_contracts, load_tools
 
@@ -24,8 +24,8 @@ NAME = "tools_in_context"
 DESCRIPTION = "One model with its tools in the prompt: document search, a calculator, a note store."
 Context = ToolRoundsContext
 
-STEPS_TO_END = 3
-"""Steps from a reply with calls to the end at a cap: `validate_calls`, `run_tools`, `finalize`."""
+STEPS_TO_END = 4
+"""Steps from a reply to the end: `validate_calls`, `approve`, `run_tools`, `finalize`."""
 
 
 @rule
@@ -37,13 +37,15 @@ def after_model(
 
 
 @rule
-def after_validation(
-    state: Standing,
-) -> Literal["valid calls", "next round", "out of rounds"]:
-    """Run what may run; where nothing may, the errors go back to the model."""
-    if state.get("calls"):
-        return "valid calls"
-    return "out of rounds" if is_over(state) else "next round"
+def after_validation(state: Standing) -> Literal["needs a yes"] | Onward:
+    """Ask a person where a call needs it, run what may run, or send the errors back."""
+    return after_check(state, over=is_over(state))
+
+
+@rule
+def after_approval(state: Standing) -> Onward:
+    """Run what may run, if anything is left to run."""
+    return onward(state, over=is_over(state))
 
 
 @rule
@@ -53,12 +55,8 @@ def after_tools(state: Standing) -> Literal["next round", "out of rounds"]:
 
 
 def is_over(state: Standing) -> bool:
-    """Tell whether the rounds are used up, the run is stuck, or LangGraph leaves no room."""
-    progress = current(state)
-    if progress is None or progress["stuck"]:
-        return True
-    spent = progress["rounds"] >= progress["cap"]
-    return spent or state["remaining_steps"] <= STEPS_TO_END + 1
+    """Tell whether the tool rounds are used up, the run is stuck, or LangGraph leaves no room."""
+    return over_budget(state, "rounds", steps_to_end=STEPS_TO_END)
 
 
 def build(
@@ -79,7 +77,8 @@ def build(
     builder, source, prompt = wire(model, contracts, Context)
 
     builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
-    builder.add_node("validate_calls", validate_calls(contracts, context=Context))
+    builder.add_node("validate_calls", validate_calls(contracts, context=Context, approval=True))
+    builder.add_node("approve", approve(contracts, context=Context))
     builder.add_node("run_tools", run_tools(contracts, context=Context))
     builder.add_node("finalize", finalize(source, prompt, context=Context))
 
@@ -97,6 +96,16 @@ def build(
     builder.add_conditional_edges(
         "validate_calls",
         after_validation,
+        {
+            "needs a yes": "approve",
+            "valid calls": "run_tools",
+            "next round": "call_model",
+            "out of rounds": "finalize",
+        },
+    )
+    builder.add_conditional_edges(
+        "approve",
+        after_approval,
         {"valid calls": "run_tools", "next round": "call_model", "out of rounds": "finalize"},
     )
     builder.add_conditional_edges(

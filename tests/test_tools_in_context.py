@@ -232,7 +232,7 @@ def test_tokens_are_added_up_and_one_unknown_count_makes_the_sum_unknown() -> No
 def test_the_exported_graph_has_the_nodes_and_the_stop_rules_as_labelled_edges() -> None:
     drawn = exported.get_graph()
     nodes = set(drawn.nodes) - {"__start__", "__end__"}
-    assert nodes == {"call_model", "validate_calls", "run_tools", "finalize"}
+    assert nodes == {"call_model", "validate_calls", "approve", "run_tools", "finalize"}
     edges = {(edge.source, edge.target, edge.data) for edge in drawn.edges}
     assert ("call_model", "__end__", "answer") in edges
     assert ("call_model", "validate_calls", "tool calls") in edges

@@ -18,7 +18,9 @@ from graphs.waiting import Steps
 from tools import Contract
 
 REJECTED = "not executed, it was not approved"
-NOWHERE_TO_WAIT = "nobody could be asked, because this run has no memory in which to wait"
+NOWHERE_TO_WAIT = (
+    "it needs a person's yes, and nobody could be asked, because this run has no memory to wait in"
+)
 
 
 def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
