@@ -107,6 +107,12 @@ def test_a_thread_begun_in_the_server_goes_on_in_the_command_line(server: str, h
     assert "How much is 18% of a $250 order?" in words
     assert "What is 6 * 7?" in words
 
+    page = urllib.request.urlopen(f"{server}/rungs/", timeout=60)
+    with page:
+        assert b"<title>Rungs</title>" in page.read()
+    (told,) = call(f"{server}/rungs/api/threads/{thread}")["runs"][1:]
+    assert told["question"]["text"] == "What is 6 * 7?"
+
 
 def test_a_pause_for_approval_is_answered_through_the_server_and_takes_effect_once(
     server: str, home: Path
