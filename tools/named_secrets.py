@@ -8,11 +8,10 @@ behind a colon must look like one (digits, signs) or be alone on its line.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 
-from tools.finder import finder
-from tools.secret_names import is_secret_name
-
-REDACTED = "[redacted]"
+from tools.redaction_rules import REDACTED, SPACE, Rule, Span, rule
+from tools.secret_names import is_secret_name, plain_name
 
 _NAME = (
     r"(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|token|cookie|jwt|creds?|credentials?|authorization"
@@ -22,16 +21,9 @@ _NAME = (
 _BARE_KEY = r"(?:sig|signature|key)"
 """Secrets as the name of a query's parameter; `key=` also elsewhere, if its value has a digit."""
 
-MAY_BE_NAMED = finder(
-    rf"(?i:{_NAME})\\*[\"']?(\s{{0,3}}[:=]|>)"
-    rf"|[?&;](?i:{_BARE_KEY})=|(^|[^A-Za-z0-9_-])(?i:key)=[^\s]*[0-9]"
-)
-_NAMED = re.compile(
-    rf"(?:{_NAME}|(?<=[?&;]){_BARE_KEY}|(?<![a-z0-9_-])key(?==))"
-    r"(?P<close>\\*[\"'])?(?P<sign>\s{0,3}(?:=>|:=|[:=])\s{0,3}|>)"
-    r"(?P<scheme>(?:bearer|basic|token|digest|apikey|negotiate)\s+)?"
-    r"(?:(?P<open>\\*[\"'])|(?P<bare>[^\s\"'&,;<>(){}\[\]]+))"
-)
+_SIGN = r"(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|>)"
+_SCHEME = r"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)"
+_BARE = r"[^\s\"'&,;<>(){}\[\]]+"
 _NAME_BEFORE = re.compile(r"[a-z0-9_-]*\Z")
 _NAME_LOOK = 40
 _NO_VALUES = frozenset(
@@ -46,49 +38,101 @@ _TELLING = 4
 _TELLING_SIGN = re.compile(r"[0-9]|[^A-Za-z0-9.'!?…\u2019-]")
 """What a word of prose does not have."""
 
-
-def without_named(text: str) -> str:
-    """Replace the values that stand behind secret names."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # some letters become two
-        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    pieces: list[str] = []
-    done = position = 0
-    while match := _NAMED.search(lowered, position):
-        end = _secret_end(text, match)
-        if end is None:
-            # go on behind the name alone: the value may hold a name of its own
-            position = match.start("sign") + 1
-            continue
-        start = match.end("open") if match["open"] else match.start("bare")
-        pieces += [text[done:start], REDACTED]
-        done = position = end
-    return "".join([*pieces, text[done:]]) if pieces else text
+_CLOSING = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\.)*") for quote in "\"'"}
 
 
-def _secret_end(text: str, match: re.Match[str]) -> int | None:
-    """Return where a secret value ends, or None when this is none."""
-    look = max(0, match.start() - _NAME_LOOK)
-    before = _NAME_BEFORE.search(match.string, look, match.start())
-    start = before.start() if before else match.start()
-    stop = match.start("close") if match["close"] else match.start("sign")
-    name = text[start:stop]
-    if match["open"]:
-        return _quoted_end(text, match) if is_secret_name(name) else None
-    value, end = match["bare"], match.end("bare")
-    if value in _NO_VALUES or text[end : end + 1] == "(":
-        return None
-    return end if _is_told(text, start, name, match) else None
+def named_rule(kind: str, fields: Collection[str] | None = None) -> Rule:
+    """Make the rule for the values of names: those of credentials, or the fields given.
+
+    Args:
+        kind: What is counted.
+        fields: Names as `plain_name` gives them; None takes the names of credentials.
+    """
+    return _Named(fields).rule(kind)
 
 
-def _is_told(text: str, start: int, name: str, match: re.Match[str]) -> bool:
-    """Whether a value without quotes is one."""
-    sign, value, end = match["sign"], match["bare"], match.end("bare")
-    telling = len(value) >= _TELLING and _TELLING_SIGN.search(value) is not None
-    if not is_secret_name(name):
-        query = sign == "=" and text[max(0, start - 1) : start] in _QUERY_SIGNS
-        return query or (sign == "=" and telling and any(map(str.isdigit, value)))
-    return sign in {"=", ">"} or bool(match["scheme"]) or telling or _is_line(text, start, end)
+class _Named:
+    """Finds the values of names in a text."""
+
+    def __init__(self, fields: Collection[str] | None) -> None:
+        self._fields = None if fields is None else frozenset(fields)
+        if fields is None:
+            begins = rf"(?:{_NAME}|(?<=[?&;]){_BARE_KEY}|(?<![a-z0-9_-])key(?==))"
+            hint = (
+                rf"(?i:{_NAME})\\*[\"']?(\s{{0,3}}[:=]|>)"
+                rf"|[?&;](?i:{_BARE_KEY})=|(^|[^A-Za-z0-9_-])(?i:key)=[^\s]*[0-9]"
+            )
+            watched = rf"(?i:{_NAME}|{_BARE_KEY}(?==))"
+        else:
+            parts = (r"[_-]?".join(map(re.escape, name.split("_"))) for name in sorted(fields))
+            begins = rf"(?:{'|'.join(parts)})"
+            hint = rf"(?i:{begins})\\*[\"']?(\s{{0,3}}[:=]|>)"
+            watched = rf"(?i:{begins})"
+        self._hint = hint
+        self._pattern = re.compile(
+            rf"{begins}(?P<close>\\*[\"'])?(?P<sign>{_SIGN})(?P<scheme>{_SCHEME})?"
+            rf"(?:(?P<open>\\*[\"'])|(?P<bare>{_BARE}))"
+        )
+        # A bare value may be one for being alone on its line, so the line's end decides.
+        self._watch = (
+            rf"{watched}(?:\\*[\"'])?{_in_watch(_SIGN)}(?i:{_in_watch(_SCHEME)})?"
+            rf"(?:\"(?:[^\"\\\n]|\\.)*\\?|'(?:[^'\\\n]|\\.)*\\?"
+            rf"|(?P<quote>\\+[\"'])(?:(?!(?P=quote))[\s\S])*|{_BARE}[^\n]*)"
+        )
+
+    def rule(self, kind: str) -> Rule:
+        """Make the rule that counts them as a kind."""
+        return rule(kind, self._hint, self._spans, self._watch)
+
+    def _spans(self, text: str, start: int) -> Iterator[Span]:
+        lowered = text.lower()
+        if len(lowered) != len(text):  # some letters become two
+            lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        position = start
+        while match := self._pattern.search(lowered, position):
+            end = self._end(text, match)
+            if end is None:
+                # go on behind the name alone: the value may hold a name of its own
+                position = match.start("sign") + 1
+                continue
+            yield match.start(), match.end("open") if match["open"] else match.start("bare"), end
+            position = end
+
+    def _end(self, text: str, match: re.Match[str]) -> int | None:
+        """Return where a secret value ends, or None when this is none."""
+        look = max(0, match.start() - _NAME_LOOK)
+        before = _NAME_BEFORE.search(match.string, look, match.start())
+        start = before.start() if before else match.start()
+        stop = match.start("close") if match["close"] else match.start("sign")
+        name = text[start:stop]
+        if match["open"]:
+            return _quoted_end(text, match) if self._is_one(name) else None
+        value, end = match["bare"], match.end("bare")
+        if value in _NO_VALUES or text[end : end + 1] == "(":
+            return None
+        return end if self._is_told(text, start, name, match) else None
+
+    def _is_one(self, name: str) -> bool:
+        if self._fields is None:
+            return is_secret_name(name)
+        return plain_name(name) in self._fields
+
+    def _is_told(self, text: str, start: int, name: str, match: re.Match[str]) -> bool:
+        """Whether a value without quotes is one."""
+        sign, value, end = match["sign"], match["bare"], match.end("bare")
+        telling = len(value) >= _TELLING and _TELLING_SIGN.search(value) is not None
+        if not self._is_one(name):
+            query = sign == "=" and text[max(0, start - 1) : start] in _QUERY_SIGNS
+            keyed = query or (sign == "=" and telling and any(map(str.isdigit, value)))
+            return self._fields is None and keyed
+        if sign in {"=", ">"} or match["scheme"] or telling:
+            return True
+        # as JSON has numbers
+        return bool(self._fields and match["close"]) or _is_line(text, start, end)
+
+
+def _in_watch(pattern: str) -> str:
+    return pattern.replace(r"\s", SPACE)
 
 
 def _quoted_end(text: str, match: re.Match[str]) -> int | None:
@@ -102,9 +146,6 @@ def _quoted_end(text: str, match: re.Match[str]) -> int | None:
         end = closing.end() if closing else len(text)
     value = text[start:end]
     return end if value and value != REDACTED else None
-
-
-_CLOSING = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\.)*") for quote in "\"'"}
 
 
 def _is_line(text: str, start: int, end: int) -> bool:

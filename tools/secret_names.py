@@ -22,12 +22,18 @@ _NO_SECRET = re.compile(
 
 
 @functools.lru_cache(maxsize=4096)
+def plain_name(name: str) -> str:
+    """Spell a name in one way: `dateOfBirth` and `Date-Of-Birth` are `date_of_birth`."""
+    if len(name) > 100:  # noqa: PLR2004 - no name, and not worth keeping
+        return ""
+    return "_".join(_PARTS.findall(name)).lower()
+
+
+@functools.lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether a field of this name holds a credential: `apiKey`, `X-Api-Key`, `DB_PASSWORD`.
 
     Counts (`max_tokens`) and cursors (`next_page_token`) do not.
     """
-    if len(name) > 100:  # noqa: PLR2004 - no name, and not worth keeping
-        return False
-    plain = "_".join(_PARTS.findall(name)).lower()
+    plain = plain_name(name)
     return bool(_SECRET.search(plain)) and not _NO_SECRET.search(plain)

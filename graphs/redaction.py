@@ -1,0 +1,43 @@
+"""What is taken out of what a run stores, streams, logs and sends: its tools file's policy."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+from langgraph.graph import StateGraph
+
+from graphs.context import Context
+from graphs.node import Node
+from tools import Contract
+from tools.personal_rules import email_spans
+from tools.redact import Filter
+from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
+from tools.redactor import redactor_for
+
+
+def policy_of(tools: Sequence[Contract]) -> RedactionPolicy:
+    """Return what the tools files that tools come from say, put together."""
+    policies = dict.fromkeys(tool.redaction for tool in tools)
+    policies.pop(DEFAULT_POLICY, None)
+    return functools.reduce(RedactionPolicy.__or__, policies) if policies else DEFAULT_POLICY
+
+
+class RedactingGraph(StateGraph[Any, Any, Any, Any]):
+    """A graph whose nodes go by one policy.
+
+    Args:
+        policy: What is taken out.
+        schemas: As `StateGraph` takes them.
+    """
+
+    def __init__(self, *schemas: Any, policy: RedactionPolicy, **more: Any) -> None:
+        super().__init__(*schemas, **more)
+        self._policy = policy
+
+    def add_node(self, node: Any, action: Any = None, **more: Any) -> Any:
+        """Add a node, as LangGraph does, and tell it the policy."""
+        for given in (node, action):
+            if isinstance(given, Node):
+                given.redaction = self._policy
+        return super().add_node(node, action, **more)

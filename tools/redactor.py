@@ -1,0 +1,153 @@
+"""Takes out of texts and data what one policy says."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, MutableMapping
+from typing import Any
+
+from tools.credential_rules import CREDENTIAL_RULES
+from tools.finder import finder
+from tools.named_secrets import named_rule
+from tools.own_rules import own_rule
+from tools.personal_rules import CARD_RULE, EMAIL_RULE, is_card_as_number, is_role
+from tools.redaction_policy import RedactionPolicy
+from tools.redaction_rules import REDACTED, Hit, Rule, merged
+from tools.secret_names import is_secret_name, plain_name
+
+Found = MutableMapping[str, int]
+"""Counts by kind of what was taken out."""
+
+Own = Callable[[], Collection[str]]
+"""Returns the e-mail addresses, in lower case, that the reader may see."""
+
+_LOOK_BACK = 64
+"""Characters before a position that tell whether something may begin at it."""
+
+_CREDENTIALS_BY_NAME = named_rule("credential")
+
+
+class Redactor:
+    """Takes out credentials, card numbers, and what a policy names.
+
+    It keeps true that
+    * a clean text or value comes back as it is;
+    * of matches that overlap one mark is left, and nothing of any of them;
+    * redacting twice changes nothing more.
+
+    Args:
+        policy: Fields, patterns and texts that stay.
+    """
+
+    def __init__(self, policy: RedactionPolicy) -> None:
+        self._policy = policy
+        fields = (named_rule("field", policy.fields),) if policy.fields else ()
+        hinted = (*CREDENTIAL_RULES, _CREDENTIALS_BY_NAME, CARD_RULE, *fields)
+        own = tuple(own_rule(*pattern) for pattern in policy.patterns)
+        self.rules: tuple[Rule, ...] = (*hinted, *own)
+        self._hinted, self._own = hinted, own
+        # one pass over a text that is clean, as most are
+        self._may_be_any = finder("|".join(rule.hint for rule in hinted))
+        allowed = "|".join(fnmatch.translate(text) for text in policy.allow)
+        self._allowed = re.compile(allowed) if allowed else None
+        self._may_be_field = fields[0].may_be if fields else None
+
+    def hides(self, name: str) -> bool:
+        """Whether the value of a field of this name is never shown."""
+        return is_secret_name(name) or plain_name(name) in self._policy.fields
+
+    def text(self, text: str, found: Found | None = None, own: Own | None = None) -> str:
+        """Redact a text. Redact before cutting to length: half a match may no longer look like one.
+
+        Args:
+            text: Any text.
+            found: Where what is taken out is counted.
+            own: The addresses that stay; None keeps every e-mail address.
+        """
+        hits = merged(self.hits(text, own=own))
+        return replaced(text, hits, 0, len(text), found) if hits else text
+
+    def hits(self, text: str, start: int = 0, *, own: Own | None = None) -> Iterator[Hit]:
+        """Yield what is to be taken out, from a position on; the hits may overlap."""
+        near = text[max(0, start - _LOOK_BACK) :] if start else text
+        for rule in (*(self._hinted if self._may_be_any(near) else ()), *self._own):
+            if rule.may_be(near):
+                for anchor, begin, end in rule.find(text, start):
+                    if self._allowed is None or not self._allowed.match(text[begin:end].lower()):
+                        yield Hit(anchor, begin, end, rule.kind)
+        if own is None or "@" not in near:
+            return
+        for anchor, begin, end in EMAIL_RULE.find(text, start):
+            address = text[begin:end].lower()
+            if is_role(address) or (self._allowed and self._allowed.match(address)):
+                continue
+            if address not in own():
+                yield Hit(anchor, begin, end, EMAIL_RULE.kind)
+
+    def data(self, value: Any, found: Found | None = None, own: Own | None = None) -> Any:
+        """Redact JSON-like data: texts anywhere in it, and whatever a hidden field holds."""
+        if isinstance(value, str):
+            return self.text(value, found, own)
+        if isinstance(value, dict):
+            return {key: self._field(key, item, found, own) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.data(item, found, own) for item in value]
+        if type(value) is int and is_card_as_number(value):
+            return _counted("card", found)
+        return value
+
+    def _field(self, key: Any, value: Any, found: Found | None, own: Own | None) -> Any:
+        if not isinstance(key, str) or value in (None, "", REDACTED):
+            return self.data(value, found, own)
+        if plain_name(key) in self._policy.fields:
+            return _counted("field", found)
+        if is_secret_name(key):
+            if isinstance(value, str) or (
+                isinstance(value, int | float) and not isinstance(value, bool)
+            ):
+                return _counted("credential", found)
+            if isinstance(value, list | tuple):
+                return [
+                    _counted("credential", found)
+                    if isinstance(item, str)
+                    else self.data(item, found, own)
+                    for item in value
+                ]
+        return self.data(value, found, own)
+
+    def result(self, text: str, found: Found | None = None, own: Own | None = None) -> str:
+        """Redact a tool's result, whose hidden fields may hold whole objects where it is JSON."""
+        if self._may_be_field and text[:1] in {"{", "["} and self._may_be_field(text):
+            try:
+                value = json.loads(text)
+            except (ValueError, RecursionError):
+                return self.text(text, found, own)
+            return self.text(
+                json.dumps(self.data(value, found, own), ensure_ascii=False), found, own
+            )
+        return self.text(text, found, own)
+
+
+def replaced(text: str, hits: list[Hit], start: int, end: int, found: Found | None = None) -> str:
+    """Return a part of a text, each hit in it replaced by the mark, and counted."""
+    pieces: list[str] = []
+    done = start
+    for hit in hits:
+        pieces += [text[done : hit.start], _counted(hit.kind, found)]
+        done = hit.end
+    return "".join([*pieces, text[done:end]])
+
+
+def _counted(kind: str, found: Found | None) -> str:
+    if found is not None:
+        found[kind] = found.get(kind, 0) + 1
+    return REDACTED
+
+
+@functools.lru_cache(maxsize=64)
+def redactor_for(policy: RedactionPolicy) -> Redactor:
+    """Return the redactor of a policy, made once."""
+    return Redactor(policy)
