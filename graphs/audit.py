@@ -45,6 +45,7 @@ class Event:
         input_tokens: Tokens sent; None: unknown.
         output_tokens: Tokens received; None: unknown.
         cached: Whether the result came from the cache.
+        redacted: Counts by kind of what was taken out of it before it was recorded.
         thread: The thread, where the event was logged as it happened.
         user: The user, likewise.
     """
@@ -66,6 +67,7 @@ class Event:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached: bool = False
+    redacted: dict[str, int] | None = None
     thread: str | None = None
     user: str | None = None
 
@@ -105,6 +107,7 @@ def model_event(reply: AIMessage, step: int, **more: Any) -> Event:
         attempts=told.get("attempts"),
         input_tokens=usage["input_tokens"] if usage else None,
         output_tokens=usage["output_tokens"] if usage else None,
+        redacted=told.get("redacted"),
         **more,
     )
 
@@ -123,6 +126,7 @@ def tool_event(result: ToolMessage, step: int, arguments: dict[str, Any], **more
         arguments=redact_data(told.get("arguments", arguments)),
         result=redact(result.text),
         cached=told.get("cached", False),
+        redacted=told.get("redacted"),
         **more,
     )
 

@@ -24,6 +24,12 @@ class Context(BaseModel):
         max_length=256,
         description="Whose notes are read and written. Empty turns notes off.",
     )
+    user_email: str | None = Field(
+        default=None,
+        max_length=320,
+        description="The user's own address, which is not taken out of results and answers. "
+        "Empty: what the user writes, and a user_id that is an address, tells.",
+    )
     company: str = Field(
         default="Globex",
         min_length=1,

@@ -9,9 +9,13 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from graphs.context import Context, read_context
+from graphs.own_addresses import own_addresses
 from graphs.owner import check_owner
 from graphs.state import State
 from graphs.waiting import Steps, arun, run
+from tools.redact import Filter, in_force
+from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
+from tools.redactor import redactor_for
 
 Update = dict[str, Any]
 
@@ -43,29 +47,40 @@ class Node(Runnable[State, Update]):
     """A node that serves `invoke` and `ainvoke` natively from one body.
 
     It keeps true that a sync caller needs no event loop, that an async caller's loop is never
-    blocked, and that nothing runs in another user's thread.
+    blocked, that nothing runs in another user's thread, and that what the run may not show is
+    taken out by the graph's policy, wherever something redacts meanwhile.
 
     Args:
         name: What the node is called in drawings and traces.
         body: What it does: takes state and scope, and yields what it must wait for.
         context: The variant's settings, which stand in where the caller passed none.
+
+    Attributes:
+        redaction: What is taken out beside credentials and card numbers; the graph sets it.
     """
+
+    redaction: RedactionPolicy = DEFAULT_POLICY
 
     def __init__(self, name: str, body: Body, context: type[Context]) -> None:
         self.name = name
         self._body = body
         self._context = context
 
-    def _start(self, state: State, config: RunnableConfig | None) -> Steps[Update]:
+    def _start(self, state: State, config: RunnableConfig | None) -> tuple[Steps[Update], Filter]:
         runtime = get_runtime()
         scope = Scope(read_context(self._context, runtime.context), config or {}, runtime)
         check_owner(state, scope.context.user, scope.thread_id)
-        return self._body(state, scope)
+        own = own_addresses(state, scope.context)
+        return self._body(state, scope), Filter(redactor_for(self.redaction), own)
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002
         """Run the body, waiting in this thread."""
-        return run(self._start(input, config))
+        steps, filter_ = self._start(input, config)
+        with in_force(filter_):
+            return run(steps)
 
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002
         """Run the body, waiting on the event loop."""
-        return await arun(self._start(input, config))
+        steps, filter_ = self._start(input, config)
+        with in_force(filter_):
+            return await arun(steps)

@@ -4,21 +4,19 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import HumanMessage
 from langgraph.graph import StateGraph
 
-from graphs.context import Context
 from graphs.node import Node
 from tools import Contract
-from tools.personal_rules import email_spans
-from tools.redact import Filter
 from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
-from tools.redactor import redactor_for
+from tools.toolset import ToolSet
 
 
-def policy_of(tools: Sequence[Contract]) -> RedactionPolicy:
+def policy_of(tools: Sequence[Any]) -> RedactionPolicy:
     """Return what the tools files that tools come from say, put together."""
-    policies = dict.fromkeys(tool.redaction for tool in tools)
+    if isinstance(tools, ToolSet):
+        return tools.redaction
+    policies = dict.fromkeys(tool.redaction for tool in tools if isinstance(tool, Contract))
     policies.pop(DEFAULT_POLICY, None)
     return functools.reduce(RedactionPolicy.__or__, policies) if policies else DEFAULT_POLICY
 

@@ -59,7 +59,10 @@ class Progress(TypedDict):
 
 
 class Usage(TypedDict):
-    """What a run cost: counts, tokens (None: unknown), seconds in model and tools."""
+    """What a run cost: counts, tokens (None: unknown), seconds in model and tools.
+
+    `redacted`, where anything was, counts by kind what was taken out of replies and results.
+    """
 
     model: str
     model_calls: int
@@ -67,6 +70,7 @@ class Usage(TypedDict):
     input_tokens: int | None
     output_tokens: int | None
     seconds: float
+    redacted: NotRequired[dict[str, int]]
 
 
 class Ending(TypedDict):

@@ -1,6 +1,6 @@
 """What a tool returned, or how it failed, as the one result that answers its call."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.types import Command
@@ -9,7 +9,8 @@ from langchain_core.messages import ToolCall, ToolMessage
 from graphs.calls import asked_name, recorded
 from graphs.running import Ended, Job
 from graphs.transcript import failed_result
-from tools import describe_error, limit, redact, render
+from tools import describe_error, limit, render
+from tools.redact import redact_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +20,12 @@ class Shown:
     Attributes:
         text: Filtered for secrets, and no longer than the run's limit.
         failed: Whether the tool itself says that it failed.
+        found: Counts by kind of what was taken out of it.
     """
 
     text: str
     failed: bool
+    found: dict[str, int] = field(default_factory=dict)
 
 
 def show(value: Any, most: int) -> Shown:
@@ -34,7 +37,8 @@ def show(value: Any, most: int) -> Shown:
     if isinstance(value, Command):
         raise TypeError("it returned a Command, which a tool of these graphs may not")
     failed = isinstance(value, ToolMessage) and value.status == "error"
-    return Shown(limit(redact(render(value)), most), failed)
+    found: dict[str, int] = {}
+    return Shown(limit(redact_result(render(value), found), most), failed, found)
 
 
 def result_of(
@@ -58,10 +62,14 @@ def result_of(
         )
         return failed_result(call, text, "timeout", retryable=not once, **told)
     if end.error is not None:
-        text = limit(f"{name} failed: {describe_error(end.error)}", most)
+        found: dict[str, int] = {}
+        text = limit(f"{name} failed: {describe_error(end.error, found)}", most)
+        told = {**told, "redacted": found} if found else told
         retryable = not once and isinstance(end.error, TimeoutError | ConnectionError)
         return failed_result(call, text, retryable=retryable, **told)
     shown: Shown = end.value
+    if shown.found:
+        told = {**told, "redacted": shown.found}
     if shown.failed:
         return failed_result(call, shown.text, **told)
     return good_result(call, shown.text, told)

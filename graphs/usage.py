@@ -26,7 +26,10 @@ def usage_of(
         model=model, model_calls=0, tool_calls=0, input_tokens=0, output_tokens=0, seconds=0.0
     )
     slowest = 0.0
+    redacted: dict[str, int] = {}
     for message in _since(messages, question):
+        if isinstance(message, AIMessage | ToolMessage):
+            _add(redacted, message)
         if isinstance(message, AIMessage):
             usage["seconds"] += slowest + message.response_metadata.get("seconds", 0.0)
             slowest = 0.0
@@ -39,6 +42,8 @@ def usage_of(
         usage["seconds"] += last.seconds
         _charge(usage, None, None)
     usage["seconds"] = round(usage["seconds"] + slowest, 3)
+    if redacted:
+        usage["redacted"] = redacted
     return usage
 
 
@@ -57,6 +62,12 @@ def _charge(usage: Usage, sent: int | None, received: int | None) -> None:
 
 def _sum(total: int | None, count: int | None) -> int | None:
     return None if total is None or count is None else total + count
+
+
+def _add(redacted: dict[str, int], message: AIMessage | ToolMessage) -> None:
+    about = message.additional_kwargs if message.type == "tool" else message.response_metadata
+    for kind, count in (about.get("redacted") or {}).items():
+        redacted[kind] = redacted.get(kind, 0) + count
 
 
 def _ran(result: ToolMessage) -> bool:

@@ -9,6 +9,7 @@ from langgraph.graph import StateGraph
 import prompts
 from graphs.context import Context
 from graphs.model_source import ModelSource
+from graphs.redaction import RedactingGraph, policy_of
 from graphs.state import Input, Output, State
 from prompts import Template
 
@@ -53,8 +54,12 @@ def wire(
         TemplateError: The prompt is wrong.
     """
     template = prompts.load(prompt, names={"company", "memory_notes"})
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        state, context_schema=context, input_schema=Input, output_schema=output
+    builder = RedactingGraph(
+        state,
+        policy=policy_of(tools),
+        context_schema=context,
+        input_schema=Input,
+        output_schema=output,
     )
     source = ModelSource(model, tools, forced=forced)
     return Wiring(builder, source, prompts.with_tools(template, tools))

@@ -25,6 +25,7 @@ from tools.fingerprint import fingerprint
 from tools.injection import OMIT, CallScope, Injection
 from tools.plain import clean, copied
 from tools.redact import redact
+from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from tools.schema import closed
 from tools.sources import Source, read
 from tools.text import one_line, shorten
@@ -72,6 +73,7 @@ class Contract:
         cache_seconds: How long a result may be reused; read-only tools alone.
         fingerprint: Changes with name, description, schema or code; part of persistent cache keys.
         wrapper: What tool a call of this one really calls; None for a tool that runs itself.
+        redaction: What its tools file says is taken out of what a run stores, streams and sends.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Contract:
     origin: str = ""
     fingerprint: str = ""
     wrapper: Wrapper | None = None
+    redaction: RedactionPolicy = DEFAULT_POLICY
     validator: Validator = field(repr=False)
     plan: Plan = field(repr=False)
     source: Source = field(repr=False)
@@ -227,6 +230,7 @@ def contract(
         origin=source.origin,
         fingerprint=fingerprint(name, line, parameters, source.code),
         wrapper=wrapper,
+        redaction=tool.redaction if isinstance(tool, Contract) else DEFAULT_POLICY,
         validator=compiled(name, parameters),
         plan=Plans(parameters)(parameters),
         source=source,

@@ -53,7 +53,6 @@ class Redactor:
         self._may_be_any = finder("|".join(rule.hint for rule in hinted))
         allowed = "|".join(fnmatch.translate(text) for text in policy.allow)
         self._allowed = re.compile(allowed) if allowed else None
-        self._may_be_field = fields[0].may_be if fields else None
 
     def hides(self, name: str) -> bool:
         """Whether the value of a field of this name is never shown."""
@@ -119,15 +118,15 @@ class Redactor:
         return self.data(value, found, own)
 
     def result(self, text: str, found: Found | None = None, own: Own | None = None) -> str:
-        """Redact a tool's result, whose hidden fields may hold whole objects where it is JSON."""
-        if self._may_be_field and text[:1] in {"{", "["} and self._may_be_field(text):
+        """Redact a tool's result; one that is JSON stays JSON, and loses whole hidden fields."""
+        if text[:1] in {"{", "["} and (self._may_be_any(text) or "@" in text):
             try:
                 value = json.loads(text)
             except (ValueError, RecursionError):
                 return self.text(text, found, own)
-            return self.text(
-                json.dumps(self.data(value, found, own), ensure_ascii=False), found, own
-            )
+            clean = self.data(value, found, own)
+            if clean != value:
+                text = json.dumps(clean, ensure_ascii=False, separators=(",", ":"))
         return self.text(text, found, own)
 
 

@@ -7,11 +7,13 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tools.contract import Contract, Effect, contract
 from tools.errors import ContractError, ToolsFileError
+from tools.redaction_policy import RedactionPolicy, read_policy
 from tools.tables import COUNT, FLAG, NUMBER, TEXT, Kind, check_keys, hint
 from tools.text import nearest, one_line, shorten
 from tools.toolset import ToolSet
@@ -71,7 +73,8 @@ def load_tools(path: Path | str | None = None) -> Sequence[Contract]:
     file = tools_file(path)
     contracts: dict[str, Contract] = {}
     servers: list[ServerSettings | None] = []
-    for section, tables in _sections(file).items():
+    sections, redaction = _sections(file)
+    for section, tables in sections.items():
         for name, table in tables.items():
             where = f"{section}.{name}"
             if not isinstance(table, Mapping):
@@ -89,11 +92,12 @@ def load_tools(path: Path | str | None = None) -> Sequence[Contract]:
     reached = [server for server in servers if server is not None]
     if not contracts and not reached:
         raise ToolsFileError(file, f"holds no tools: {_ADD_ONE}")
+    made = [replace(contract, redaction=redaction) for contract in contracts.values()]
     if not reached:
-        return list(contracts.values())
+        return made
     from tools.mcp import Servers
 
-    return ToolSet(list(contracts.values()), Servers(reached))
+    return ToolSet(made, Servers(reached), redaction)
 
 
 def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> Sequence[Contract]:
@@ -132,19 +136,22 @@ def unknown_tool(name: str, contracts: Iterable[Contract]) -> str:
     return " ".join(said)
 
 
-def _sections(file: Path) -> dict[str, dict[str, Any]]:
+def _sections(file: Path) -> tuple[dict[str, dict[str, Any]], RedactionPolicy]:
+    """Read the tables of the tools, by section, and what the file says of redaction."""
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as exc:
         raise ToolsFileError(file, f"can't be read: {exc.strerror or exc}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise ToolsFileError(file, f"is not TOML: {one_line(str(exc))}") from None
+    redaction = read_policy(file, read.pop("redaction", None))
     for section, tables in read.items():
         if section not in _SECTIONS:
-            raise ToolsFileError(file, f"unknown table{hint(section, _SECTIONS)}", section)
+            known = (*_SECTIONS, "redaction")
+            raise ToolsFileError(file, f"unknown table{hint(section, known)}", section)
         if not isinstance(tables, dict):
             raise ToolsFileError(file, "must hold one table for each tool", section)
-    return read
+    return read, redaction
 
 
 def _server(file: Path, name: str, table: Mapping[str, Any]) -> ServerSettings | None:

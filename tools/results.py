@@ -15,7 +15,7 @@ from typing import Any
 
 from tools.content_blocks import message_text
 from tools.limits import limit
-from tools.redact import redact
+from tools.redact import Found, redact
 from tools.rendering import as_text
 from tools.text import clean_text, one_line, shorten
 
@@ -47,19 +47,19 @@ def render(value: Any) -> str:
         return f"[{type(value).__name__}, not shown]"
 
 
-def describe_error(exc: BaseException) -> str:
+def describe_error(exc: BaseException, found: Found | None = None) -> str:
     """Say what went wrong on one line of at most 500 characters: type and message.
 
     A `ValueError` of this project is a sentence already, and needs no type.
     Credentials are redacted, absolute paths cut to their last part, and what Pydantic quotes of
-    its input (which may be an injected value) is left out.
+    its input (which may be an injected value) is left out. `found` counts what was redacted.
     """
     kind = type(exc).__name__
     try:
         message = _message(exc)
     except Exception:  # noqa: BLE001 - an exception's own __str__ may be what is broken
         message = ""
-    message = _PATH.sub(_last_part, redact(one_line(message)))
+    message = _PATH.sub(_last_part, redact(one_line(message), found))
     if message and _is_a_sentence(exc):
         return shorten(message, ERROR_CHARACTERS)
     return shorten(f"{kind}: {message}" if message else kind, ERROR_CHARACTERS)

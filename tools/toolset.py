@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, overload
 
 from tools.contract import Contract
+from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 
 
 class Late(Protocol):
@@ -43,10 +44,13 @@ class ToolSet(Sequence[Contract]):
     Args:
         known: The tools of the file.
         late: The others.
+        redaction: What the file says is taken out.
     """
 
-    def __init__(self, known: Sequence[Contract], late: Late) -> None:
-        self._known, self._late = tuple(known), late
+    def __init__(
+        self, known: Sequence[Contract], late: Late, redaction: RedactionPolicy = DEFAULT_POLICY
+    ) -> None:
+        self._known, self._late, self.redaction = tuple(known), late, redaction
         self._lock = threading.Lock()
         self._all: Mapping[str, Contract] = {}
         self._made = False

@@ -13,7 +13,7 @@ from typing import Any
 
 from jsonschema_rs import ValidationError, Validator
 
-from tools.redact import is_secret_name
+from tools.redact import hides
 from tools.references import kind_of
 from tools.text import clean_text, nearest, one_line, shorten
 from tools.validator import compiled
@@ -207,7 +207,7 @@ def _name(name: str) -> str:
 def _came(error: ValidationError) -> str:
     kind = kind_of(error.instance)
     named = [step for step in error.instance_path if isinstance(step, str)]
-    if kind == "null" or (named and is_secret_name(named[-1])):
+    if kind == "null" or (named and hides(named[-1])):
         return kind
     return f"{kind} {_quoted(error.instance)}"
 

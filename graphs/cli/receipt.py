@@ -42,6 +42,8 @@ def costs(usage: Mapping[str, Any]) -> str:
         f"{sent:,} + {received:,} tokens" if known else "tokens unknown",
         f"{usage.get('seconds') or 0.0:.2f} s",
     ]
+    if redacted := sum((usage.get("redacted") or {}).values()):
+        told.append(f"{redacted:,} redacted")
     if model := usage.get("model"):
         told.append(f"model {model}")
     return ", ".join(told)

@@ -56,6 +56,10 @@ def _cost(event: "Event") -> str:
         told.append(f"{event.seconds:.2f} s")
     if event.input_tokens is not None and event.output_tokens is not None:
         told.append(f"{event.input_tokens:,} + {event.output_tokens:,} tokens")
+    if event.redacted:
+        told.append(
+            "redacted: " + ", ".join(f"{count} {kind}" for kind, count in event.redacted.items())
+        )
     if event.cached:
         told.append("from the cache")
     return f" ({', '.join(told)})" if told else ""
