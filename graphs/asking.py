@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from graphs.errors import UsageError
 from graphs.model_source import Bound, ModelSource
 from graphs.models import retry
+from graphs.models.capabilities import refuses_stop
 from graphs.models.quirks import RawCalls, normalize_reply
 from graphs.node import Scope
 from graphs.transcript import call_ids, with_system
@@ -48,6 +49,8 @@ def ask(
     scope: Scope,
     *,
     offered: Collection[str],
+    stop: Sequence[str] = (),
+    attempts: int = retry.ATTEMPTS,
 ) -> Steps[Asked]:
     """Ask the model for its next reply.
 
@@ -60,41 +63,53 @@ def ask(
         transcript: What is recorded so far: call and message ids in it are taken.
         scope: The run.
         offered: Names of the tools bound for this call, in order.
+        stop: Texts at which the model is to stop. A server that refuses them is asked again
+            without, and not sent them again: the caller cuts the reply itself.
+        attempts: How often the model may be called, where a failure may pass.
 
     Raises:
         UsageError: The model does not exist, or its server refused the credentials.
     """
-    model = source.bound(scope.context, offered)
-    config, raw = _listening(scope.config, model)
     sent = with_system(system, view)
     started = time.perf_counter()
     try:
-        reply, attempts = yield from _persistently(model, sent, config)
+        model = source.bound(scope.context, offered, stop)
+        config, raw = _listening(scope.config, model)
+        try:
+            reply, made = yield from _persistently(model, sent, config, attempts)
+        except Exception as error:
+            if not (stop and refuses_stop(error)):
+                raise
+            source.leave_out_stop(scope.context)
+            model = source.bound(scope.context, offered)
+            reply, made = yield from _persistently(model, sent, config, attempts)
     except AssertionError:
         raise
     except Exception as error:
         if retry.is_configuration(error):
             raise UsageError(retry.describe(error)) from error
-        attempts = retry.ATTEMPTS if retry.is_transient(error) else 1
+        made = attempts if retry.is_transient(error) else 1
         filtered = retry.is_content_filter(error)
         # What the filter's server says may quote the request.
         why = FILTERED if filtered else retry.describe(error)
-        return Asked(None, why, attempts, time.perf_counter() - started, filtered=filtered)
+        return Asked(None, why, made, time.perf_counter() - started, filtered=filtered)
     seconds = time.perf_counter() - started
     reply = normalize_reply(reply, call_ids(transcript), raw)
     if reply.id is None or reply.id in [message.id for message in transcript]:
         reply.id = str(uuid4())
-    reply.response_metadata |= {"seconds": round(seconds, 6), "attempts": attempts}
-    return Asked(reply, "", attempts, seconds)
+    reply.response_metadata |= {"seconds": round(seconds, 6), "attempts": made}
+    return Asked(reply, "", made, seconds)
 
 
 def _persistently(
-    model: Bound, sent: list[BaseMessage], config: RunnableConfig
+    model: Bound, sent: list[BaseMessage], config: RunnableConfig, attempts: int
 ) -> Steps[tuple[AIMessage, int]]:
     """Call the model, and again where that helps; return its reply and how often it was called."""
     try:
         reply = yield Wait(lambda: model.invoke(sent, config), lambda: model.ainvoke(sent, config))
-    except Exception as error:  # noqa: BLE001 - told apart by the retrying
+    except Exception as error:
+        if attempts == 1:
+            raise
         failed = [error]
     else:
         return reply, 1
@@ -113,7 +128,7 @@ def _persistently(
         first()
         return await model.ainvoke(sent, config)
 
-    retrying, async_retrying = retry.retrying(), retry.async_retrying()
+    retrying, async_retrying = retry.retrying(attempts), retry.async_retrying(attempts)
     reply = yield Wait(lambda: retrying(again), lambda: async_retrying(aagain))
     statistics = retrying.statistics or async_retrying.statistics
     return reply, int(statistics.get("attempt_number", 1))

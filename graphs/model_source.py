@@ -60,7 +60,8 @@ class ModelSource:
         self._tools = tuple(tools)
         self._forced = forced
         self.reach = Reach([tool for tool in tools if isinstance(tool, Contract)])
-        self._bound: dict[tuple[str | None, tuple[str, ...]], Bound] = {}
+        self._bound: dict[tuple[str | None, tuple[str, ...], tuple[str, ...]], Bound] = {}
+        self._without_stop: set[str | None] = set()
 
     def name(self, context: Context) -> str:
         """Name the model, as `usage` tells it."""
@@ -69,13 +70,16 @@ class ModelSource:
         name = next((name for name in names if name), None)
         return str(name or model._llm_type)  # noqa: SLF001 - langchain's own word for the kind of a model
 
-    def bound(self, context: Context, offered: Iterable[str]) -> Bound:
-        """Return the model with the offered tools bound to it."""
-        key = (None if self._model else context.model, tuple(offered))
+    def bound(self, context: Context, offered: Iterable[str], stop: Sequence[str] = ()) -> Bound:
+        """Return the model with the offered tools bound to it, and the texts at which it stops."""
+        name = self._key(context)
+        stop = () if name in self._without_stop else tuple(stop)
+        key = (name, tuple(offered), stop)
         if key not in self._bound:
             model = self._model or models.resolve(context.model)
             schemas = [tool.openai() for tool in self._tools if tool.name in key[1]]
-            self._bound[key] = self._bind(model, schemas) if schemas else model
+            bound = self._bind(model, schemas) if schemas else model
+            self._bound[key] = bound.bind(stop=list(stop)) if stop else bound
         return self._bound[key]
 
     def _bind(self, model: BaseChatModel, schemas: list[dict[str, Any]]) -> Bound:
@@ -87,9 +91,16 @@ class ModelSource:
         one = {} if self._forced == ANY else {"parallel_tool_calls": False}
         return model.bind_tools(schemas, tool_choice=self._forced, **one)
 
+    def leave_out_stop(self, context: Context) -> None:
+        """Send this model no stop sequence any more, because its server refused one."""
+        self._without_stop.add(self._key(context))
+
+    def _key(self, context: Context) -> str | None:
+        return None if self._model else context.model
+
     def is_ready(self, context: Context) -> bool:
         """Tell whether the model is there already."""
-        return self._model is not None or (context.model, ()) in self._bound
+        return self._model is not None or (context.model, (), ()) in self._bound
 
     def prepare(self, context: Context) -> Wait[object]:
         """Import and build the model, which may block, away from an event loop."""

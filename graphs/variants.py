@@ -11,6 +11,7 @@ NAMES = (
     "one_call",
     "fixed_workflow",
     "full_agent",
+    "react_transcript",
 )
 
 

@@ -1,6 +1,7 @@
 """The prompts, one Markdown file each, and their one template syntax."""
 
+from prompts.action_list import action_lines, form_of
 from prompts.template import Template, TemplateError, load, parse
 from prompts.tool_list import with_tools
 
-__all__ = ["Template", "TemplateError", "load", "parse", "with_tools"]
+__all__ = ["Template", "TemplateError", "action_lines", "form_of", "load", "parse", "with_tools"]

@@ -9,6 +9,7 @@ _HEAD_SHARE = 0.6
 _LOOK = 32
 """How far a cut is moved, at most, to spare what belongs together."""
 
+_MARKER = re.compile(r"\n\[… ([\d,]{1,20}) characters in all, the middle left out …\]\n")
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 
 
@@ -34,6 +35,12 @@ def limit(text: str, n: int, *, size: int | None = None) -> str:
     head = round(room * _HEAD_SHARE)
     tail = len(text) - (room - head)
     return text[: _before(text, head)] + marker + text[_behind(text, tail) :]
+
+
+def whole_size(text: str) -> int:
+    """Return the size that a text had before `limit` cut it, or its own where it is whole."""
+    found = _MARKER.search(text)
+    return int(found.group(1).replace(",", "")) if found else len(text)
 
 
 def _before(text: str, cut: int) -> int:

@@ -101,6 +101,10 @@ def ask(
         bool | None,
         typer.Option("--read-only/--no-read-only", help="Run no tool that changes state."),
     ] = None,
+    max_turns: Annotated[
+        int | None,
+        typer.Option("--max-turns", metavar="N", help="Turns of a ReAct run."),
+    ] = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
     quiet: AnswerOnly = False,
@@ -117,7 +121,7 @@ def ask(
     from graphs.cli.settings import Settings, check_thread_id
 
     settings = Settings(
-        graph, user, model, docs, tools, company, max_tool_rounds, read_only
+        graph, user, model, docs, tools, company, max_tool_rounds, read_only, max_turns
     ).absolute()
     if thread is not None:
         thread = check_thread_id(thread)

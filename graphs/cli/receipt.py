@@ -19,6 +19,7 @@ _ADVICE = {
     "no_answer": "ask in other words, or try another model with --model",
     "refused": "ask in other words, or try another model with --model",
     "tool_limit": "--max-tool-rounds allows more",
+    "turn_limit": "--max-turns allows more",
 }
 
 

@@ -18,6 +18,7 @@ OPTIONS = {
     "user_id": "--user",
     "company": "--company",
     "max_tool_rounds": "--max-tool-rounds",
+    "max_turns": "--max-turns",
     "read_only": "--read-only",
 }
 """The option that sets each field of a run's context."""
@@ -36,6 +37,7 @@ class Settings:
         company: The company the assistant works for.
         max_tool_rounds: Tool rounds before the last call.
         read_only: Whether tools that change state are left out.
+        max_turns: Turns of a ReAct run.
     """
 
     graph: str | None = None
@@ -46,6 +48,7 @@ class Settings:
     company: str | None = None
     max_tool_rounds: int | None = None
     read_only: bool | None = None
+    max_turns: int | None = None
 
     def absolute(self) -> Self:
         """Name files and folders such that a later run finds them from any place."""
@@ -82,6 +85,7 @@ class Settings:
             "company": self.company,
             "max_tool_rounds": self.max_tool_rounds,
             "read_only": self.read_only,
+            "max_turns": self.max_turns,
         }
         return {name: value for name, value in given.items() if value is not None}
 

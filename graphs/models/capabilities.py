@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graphs.models.errors import ModelError
+from graphs.models.failures import status_code
 
 SETTING = "RUNGS_OPENAI_SENDS"
 
@@ -40,6 +41,7 @@ _HOSTS = {
     "api.deepseek.com": replace(ALL, parallel_tool_calls=False, strict=False),
     "generativelanguage.googleapis.com": replace(ALL, parallel_tool_calls=False, strict=False),
 }
+_STOP = re.compile(r"\bstop(?:_sequences?)?\b(?!_)", re.IGNORECASE)
 _REFUSES_STOP = re.compile(r"^(?:o\d|gpt-[5-9])(?!.*chat)", re.IGNORECASE)
 
 
@@ -76,6 +78,13 @@ def permitted(
         kwargs.pop("stop", None)
         return None
     return stop
+
+
+def refuses_stop(error: BaseException) -> bool:
+    """Say whether a server refused a request for its stop sequence, in any server's words."""
+    told = " ".join(str(getattr(error, name, None)) for name in ("param", "body", "message"))
+    text = f"{error} {told}"
+    return status_code(error) in {400, 422} and _STOP.search(text) is not None
 
 
 def without_strict(tool: Any) -> Any:

@@ -15,6 +15,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from graphs.models import offline_react
 from graphs.models.offline_answer import demanded_step, next_step
 from graphs.models.offline_conversation import Conversation
 from graphs.models.offline_plan import sort_tools
@@ -30,6 +31,8 @@ class OfflineModel(BaseChatModel):
     * A question about "the company that acquired Acme" is searched in two steps, and a formula of
       a document is filled with the question's numbers.
     * A tool that it is forced to call gets the arguments that the text gives, field by field.
+    * Where the prompt asks for the ReAct format it writes a Thought and one Action at a time, and
+      keeps notes of a plan of several parts where there is a notes file.
     * An answer is made of a result's own sentences, with the document's title. Where too little of
       the question is covered, the answer says that nothing was found.
 
@@ -68,6 +71,8 @@ class OfflineModel(BaseChatModel):
         step: str | list[tuple[str, dict[str, Any]]]
         if forced := kwargs.get("tool_choice"):
             step = [(forced, _forced_arguments(messages, schemas, forced))]
+        elif (reading := offline_react.read(messages)) is not None:
+            step = offline_react.reply_to(reading)
         else:
             seen, tools = Conversation.read(messages), sort_tools(schemas)
             step = next_step(seen, tools)

@@ -37,7 +37,7 @@ def next_step(seen: Conversation, tools: Tools) -> Calls | str:
     calls: Calls = []
     answers: list[str] = []
     for task in tasks:
-        step = _HANDLERS[task.kind](task, seen, tools)
+        step = HANDLERS[task.kind](task, seen, tools)
         if isinstance(step, str):
             answers.append(step)
         else:
@@ -210,7 +210,7 @@ def _beyond(task: Task, _seen: Conversation, _tools: Tools) -> str:
     )
 
 
-_HANDLERS: dict[str, Callable[[Task, Conversation, Tools], Calls | str]] = {
+HANDLERS: dict[str, Callable[[Task, Conversation, Tools], Calls | str]] = {
     "note": _note,
     "sum": _sum,
     "search": _search,

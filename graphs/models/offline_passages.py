@@ -13,6 +13,10 @@ from graphs.models.offline_words import COMMON, sentences, stem, words
 
 _OFTEN = 4  # times a word stands before the same other one, to be part of its name
 
+# Where the middle of a result was left out, what follows belongs to a document unknown.
+_BLOCKS = re.compile(
+    r"^\s*(?:-{3,}|\[… [\d,]+ characters in all, the middle left out …\])\s*$", re.MULTILINE
+)
 _NO_MATCH = re.compile(r"\s*(?:no|0) (?:match|result|document|hit|passage)", re.IGNORECASE)
 
 
@@ -40,7 +44,7 @@ def passages(result: str) -> list[Passage]:
     found: list[Passage] = []
     if _NO_MATCH.match(result):
         return found
-    for block in re.split(r"^\s*-{3,}\s*$", result, flags=re.MULTILINE):
+    for block in _BLOCKS.split(result):
         title = re.search(r"^\s*Title:\s*(.+)$", block, re.MULTILINE)
         if title is None and "\nTitle:" in f"\n{result}":
             continue  # the line that counts the results

@@ -160,9 +160,7 @@ def _end(asked: Asked, progress: Progress, names: Sequence[str]) -> Ending | Non
     """Say how the run ends with this reply; None where it goes on."""
     reply = asked.reply
     if reply is None:
-        refused = ending(None, "refused", asked.failure)
-        failed = ending(None, "no_answer", f"the model failed: {asked.failure}")
-        return refused if asked.filtered else failed
+        return failed_end(asked)
     if reply.tool_calls or reply.invalid_tool_calls:
         return None
     if refusal := refusal_of(reply):
@@ -175,6 +173,13 @@ def _end(asked: Asked, progress: Progress, names: Sequence[str]) -> Ending | Non
         return None
     said = "wrote a tool call as text" if written else "said nothing"
     return ending(None, "no_answer", f"the model {said}, and did so again when asked once more")
+
+
+def failed_end(asked: Asked) -> Ending:
+    """Say how a run ends whose model failed for good."""
+    if asked.filtered:
+        return ending(None, "refused", asked.failure)
+    return ending(None, "no_answer", f"the model failed: {asked.failure}")
 
 
 def refusal_of(reply: AIMessage) -> str | None:

@@ -1,0 +1,117 @@
+"""`call_model` of the ReAct variants: the model is sent a view, and its reply is read as text."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+
+from graphs import audit
+from graphs.asking import ask
+from graphs.model_source import ModelSource
+from graphs.node import Node, Scope, Update
+from graphs.nodes.call_model import closed_calls, failed_end, new_run
+from graphs.react.context import ReactContext
+from graphs.react.prompt import ReactPrompt
+from graphs.react.replies import Taken, take
+from graphs.react.turns import turns_of
+from graphs.react.views import Recall, messages_of
+from graphs.state import Progress, State, begin, progress_of
+from graphs.transcript import newest_question
+from graphs.usage import usage_of
+from graphs.waiting import Steps
+from tools import Contract
+
+STOP = "Observation:"
+"""Where the model is to stop, so that it writes no Observation itself (seed "ReAct", step 2)."""
+
+
+def call_react_model(
+    source: ModelSource,
+    prompt: ReactPrompt,
+    recall: Recall,
+    *,
+    tools: Sequence[Contract],
+    context: type[ReactContext],
+) -> Node:
+    """Make the node that asks the model for its next Thought and Action.
+
+    It keeps true that
+    * a new human message starts a new run, as in `call_model`;
+    * only what the model itself wrote is ever parsed, and what follows its action, or stands behind
+      an Observation of its own, is not recorded;
+    * a turn is recorded once: the reply's text and the call derived from it;
+    * a reply that names no action that there is gets an Observation that lists those there are and
+      shows how one is written; three such replies in a row end the run with `no_answer`;
+    * the same action with the same input so many times in a row ends the run as `stuck`, the last
+      one not run.
+
+    Args:
+        source: The model; it is shown no tools but those the prompt describes.
+        prompt: The ReAct prompt.
+        recall: What of the run the model is shown.
+        tools: The tools that exist.
+        context: The variant's settings.
+    """
+    safe = [tool for tool in tools if tool.effect == "read_only"]
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        settings = scope.context
+        assert isinstance(settings, ReactContext)  # noqa: S101 - what the variant's context is
+        messages = state["messages"]
+        question = newest_question(messages)
+        asked_by = question.id or ""
+        if not source.is_ready(settings):
+            yield source.prepare(settings)
+        progress = progress_of(state, asked_by)
+        update: Update = {}
+        closed: list[ToolMessage] = []
+        if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
+            progress = begin(asked_by, settings.cap)
+            closed = yield from closed_calls(state, scope, source.reach)
+            update = {**new_run(state, scope), **(yield from recall.begin(state, scope))}
+        turns = turns_of(messages, asked_by)
+        view = yield from recall.view(turns, state, scope)
+        sent = messages_of(view, prompt, messages, question, settings.observation_limit)
+        system = yield from prompt.system(scope)
+        recorded = [*messages, *closed]
+        asked = yield from ask(source, system, sent, recorded, scope, offered=(), stop=[STOP])
+        allowed = safe if settings.read_only else tools
+        taken = None
+        if asked.reply is not None:
+            bad = progress["empty_replies"]
+            taken = take(asked.reply, allowed, turns, bad, settings.stuck_after)
+            asked = replace(asked, reply=taken.reply)
+        step = progress["rounds"] + 1
+        names = [tool.name for tool in allowed]
+        audit.model_call(scope, asked, step=step, messages=len(sent) + 1, offered=names)
+        said: list[BaseMessage] = [*closed, *_said(taken)]
+        if taken is not None and taken.result is not None:
+            audit.tool_call(scope, taken.call, taken.result, step=step)
+        update |= {"messages": said, "progress": _counted(progress, taken)}
+        end = taken.end if taken is not None else failed_end(asked)
+        if end is not None:
+            cost = usage_of([*messages, *said], asked_by, source.name(settings), asked)
+            update |= {**end, "usage": cost, **(yield from recall.told(state, scope))}
+        return update
+
+    return Node("call_model", body, context)
+
+
+def _said(taken: Taken | None) -> list[BaseMessage]:
+    if taken is None:
+        return []
+    return [taken.reply] if taken.result is None else [taken.reply, taken.result]
+
+
+def _counted(progress: Progress, taken: Taken | None) -> Progress:
+    """Count the reply as a turn; bad ones in a row are counted as empty replies are elsewhere."""
+    goes_on = taken is not None and taken.result is None and taken.end is None
+    return {
+        **progress,
+        "rounds": progress["rounds"] + 1,
+        "calls": progress["calls"] + goes_on,
+        "open_calls": int(goes_on),
+        "to_approve": [],
+        "approved": {},
+        "empty_replies": progress["empty_replies"] + 1 if taken and taken.bad else 0,
+    }

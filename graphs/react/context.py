@@ -1,0 +1,36 @@
+"""The settings of the ReAct variants."""
+
+from pydantic import Field
+
+from graphs.context import Context
+
+
+class ReactContext(Context):
+    """Settings that the three variants share."""
+
+    max_turns: int = Field(
+        default=10,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Turns for one question before the last call.",
+    )
+    observation_limit: int = Field(
+        default=2000,
+        strict=True,
+        ge=10,
+        le=1_000_000,
+        description="Characters of one Observation that the model is shown.",
+    )
+    stuck_after: int = Field(
+        default=3,
+        strict=True,
+        ge=2,
+        le=1000,
+        description="The same action in a row that ends the run as stuck.",
+    )
+
+    @property
+    def cap(self) -> int:
+        """The cap on turns."""
+        return self.max_turns

@@ -1,0 +1,135 @@
+"""What becomes of a reply: an action to run, an answer, or an Observation of what is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMessage
+
+from graphs.models.quirks import finish_reason
+from graphs.nodes.call_model import refusal_of, why_it_ended
+from graphs.react.actions import call_of
+from graphs.react.parser import Action, FinalAnswer, FormatError, parse
+from graphs.react.turns import Turn, repeats
+from graphs.state import Ending, ending
+from graphs.transcript import failed_result
+from prompts import form_of
+from tools import Contract, unknown_tool
+
+BAD_TURNS = 3
+"""Replies in a row without an action of a known tool, or an answer, that end the run."""
+
+_CUT = {"length", "max_tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A reply, taken for what it is.
+
+    Attributes:
+        reply: As it is recorded: its text as far as it counts, and the call that stands for its
+            action, or an invalid call where it has none.
+        result: The Observation, where the action does not get as far as a tool.
+        end: How the run ends with this reply, if it does.
+        bad: Whether the reply named no action that there is.
+    """
+
+    reply: AIMessage
+    result: ToolMessage | None = None
+    end: Ending | None = None
+    bad: bool = False
+
+    @property
+    def call(self) -> ToolCall:
+        """The call that the result answers."""
+        return [*self.reply.tool_calls, *map(_as_call, self.reply.invalid_tool_calls)][0]
+
+
+def take(
+    reply: AIMessage, tools: Sequence[Contract], turns: Sequence[Turn], bad: int, stuck_after: int
+) -> Taken:
+    """Take a reply for what it is.
+
+    Args:
+        reply: What the model sent.
+        tools: The tools that this run may use.
+        turns: The run's turns so far.
+        bad: Bad replies in a row before this one.
+        stuck_after: The same action in a row that ends the run.
+    """
+    if refusal := refusal_of(reply):
+        return Taken(_recorded(reply, str(reply.text)), end=ending(None, "refused", refusal))
+    parsed = parse(text_of(reply))
+    if isinstance(parsed, FinalAnswer):
+        end = ending(parsed.text, "answered", why_it_ended(reply))
+        return Taken(_recorded(reply, parsed.said), end=end)
+    tool = _named(parsed, tools)
+    if isinstance(parsed, FormatError) or tool is None:
+        return _bad(reply, parsed, tools, bad + 1)
+    call = call_of(parsed, tool, f"call_{uuid4().hex[:24]}")
+    recorded = _recorded(reply, parsed.said, call)
+    count = repeats(turns, Turn(recorded, None))
+    if count < stuck_after:
+        return Taken(recorded)
+    reason = f"the same action came {count} times in a row: {tool.name}[{parsed.text[:100]}]"
+    result = failed_result(_as_call(call), f"not executed: {reason}", "limit_reached")
+    return Taken(recorded, result, ending(None, "stuck", reason))
+
+
+def text_of(reply: AIMessage) -> str:
+    """Return a reply's text, thinking included: the parser knows what to leave out."""
+    return reply.content if isinstance(reply.content, str) else str(reply.text)
+
+
+def _named(parsed: Action | FormatError, tools: Sequence[Contract]) -> Contract | None:
+    name = parsed.name if isinstance(parsed, Action) else None
+    return next((tool for tool in tools if tool.name == name), None)
+
+
+def _bad(
+    reply: AIMessage, parsed: Action | FormatError, tools: Sequence[Contract], count: int
+) -> Taken:
+    """Answer a reply that names no action there is: what is wrong, what exists, one right line."""
+    if isinstance(parsed, Action):
+        name, said = parsed.name, unknown_tool(parsed.name, tools)
+    else:
+        name = "unknown"
+        cut = ", because it was cut at the token limit" if finish_reason(reply) in _CUT else ""
+        names = ", ".join(tool.name for tool in tools) or "none"
+        said = f"{parsed.reason[:1].upper()}{parsed.reason[1:]}{cut}. Available tools: {names}."
+    said = f"not executed: {said} {_how_to(tools)}"
+    call = InvalidToolCall(
+        name=name[:64],
+        args=parsed.text if isinstance(parsed, Action) else "",
+        id=f"call_{uuid4().hex[:24]}",
+        error=said,
+        type="invalid_tool_call",
+    )
+    end = None
+    if count >= BAD_TURNS:
+        why = f"the model named no action that exists and gave no answer, {count} times in a row"
+        end = ending(None, "no_answer", why)
+    recorded = _recorded(reply, parsed.said, call)
+    return Taken(recorded, failed_result(_as_call(call), said, "unknown_tool"), end, bad=True)
+
+
+def _how_to(tools: Sequence[Contract]) -> str:
+    answer = "Final Answer: your answer"
+    if not tools:
+        return f"Write one line such as: {answer}"
+    return f"Write one line such as: Action: {form_of(tools[0])} or, to answer: {answer}"
+
+
+def _recorded(
+    reply: AIMessage, said: str, call: ToolCall | InvalidToolCall | None = None
+) -> AIMessage:
+    """Return a reply as it is recorded: what it said as far as it counts, and its one call."""
+    good = [call] if call is not None and call["type"] == "tool_call" else []
+    bad = [call] if call is not None and call["type"] == "invalid_tool_call" else []
+    told = {k: v for k, v in reply.additional_kwargs.items() if k != "tool_calls"}
+    changes = {"content": said, "tool_calls": good, "invalid_tool_calls": bad}
+    return reply.model_copy(update={**changes, "additional_kwargs": told})
+
+
+def _as_call(call: ToolCall | InvalidToolCall) -> ToolCall:
+    return ToolCall(name=call["name"] or "unknown", args={}, id=call["id"], type="tool_call")

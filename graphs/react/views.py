@@ -1,0 +1,142 @@
+"""What of a run the model is sent: a view of the transcript, which itself is never rewritten."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from graphs.node import Scope, Update
+from graphs.react.keywords import behind_keyword
+from graphs.react.prompt import ReactPrompt
+from graphs.react.turns import Turn, exchanges
+from graphs.state import State
+from graphs.transcript import INTERRUPTED
+from graphs.waiting import Steps
+from tools import limit
+from tools.limits import whole_size
+
+EARLIER_CHARACTERS = 8_000
+"""Characters of a thread's earlier questions and answers that are shown, the newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A run as it is shown.
+
+    Attributes:
+        turns: The turns that are shown, word for word.
+        above: What stands above the question.
+        below: What stands below it.
+    """
+
+    turns: Sequence[Turn]
+    above: str = ""
+    below: str = ""
+
+
+class Recall(Protocol):
+    """How a variant recalls what it did: all of it, by its notes, or by a summary."""
+
+    def begin(self, state: State, scope: Scope) -> Steps[Update]:
+        """Make ready for a new run."""
+
+    def view(self, turns: Sequence[Turn], state: State, scope: Scope) -> Steps[View]:
+        """Choose what of the run is shown."""
+
+    def told(self, state: State, scope: Scope) -> Steps[Update]:
+        """Return what the run's end tells beside the answer."""
+
+
+class WholeTranscript:
+    """Every turn is shown."""
+
+    def begin(self, state: State, scope: Scope) -> Steps[Update]:  # noqa: ARG002
+        """There is nothing to make ready."""
+        yield from ()
+        return {}
+
+    def view(self, turns: Sequence[Turn], state: State, scope: Scope) -> Steps[View]:  # noqa: ARG002
+        """Show all of it."""
+        yield from ()
+        return View(turns)
+
+    def told(self, state: State, scope: Scope) -> Steps[Update]:  # noqa: ARG002
+        """There is nothing to tell."""
+        yield from ()
+        return {}
+
+
+def messages_of(
+    view: View,
+    prompt: ReactPrompt,
+    messages: Sequence[BaseMessage],
+    question: HumanMessage,
+    limit_to: int,
+    *,
+    closing: str = "",
+) -> list[BaseMessage]:
+    """Write a view as messages: earlier exchanges, the question, replies and Observations in turn.
+
+    User and assistant take turns without exception, as strict chat templates want it.
+
+    Args:
+        view: What is shown.
+        prompt: The ReAct prompt.
+        messages: The transcript.
+        question: The question of the run, which is kept byte for byte.
+        limit_to: Characters of an Observation.
+        closing: What is said last.
+    """
+    written: list[BaseMessage] = [m for m in messages if isinstance(m, SystemMessage)]
+    written += _earlier(messages, question.id or "")
+    asked = prompt.question(str(question.text))
+    parts = [part for part in (view.above, asked, view.below) if part]
+    others = [] if isinstance(question.content, str) else _no_text(question.content)
+    pending = "\n\n".join(parts)
+    for turn in view.turns:
+        said = str(turn.reply.text)
+        if said.strip():
+            written += [_human(pending, others), AIMessage(said)]
+            pending, others = "", []
+        shown = f"Observation: {observation(turn, limit_to)}"
+        pending = f"{pending}\n{shown}" if pending else shown
+    if closing:
+        pending = f"{pending}\n{closing}" if pending else closing
+    written.append(_human(pending, others))
+    return written
+
+
+def observation(turn: Turn, most: int) -> str:
+    """Return a turn's result as it stands behind `Observation:`, in at most so many characters.
+
+    It is cut first and then quoted, and cut again by what quoting added.
+    """
+    text = str(turn.result.text) if turn.result is not None else INTERRUPTED
+    size, room = whole_size(text), most
+    while True:
+        shown = behind_keyword(limit(text, room, size=size))
+        excess = len(shown) - most
+        if excess <= 0 or room <= 0:
+            return shown[:most]
+        room -= excess
+
+
+def _earlier(messages: Sequence[BaseMessage], question: str) -> list[BaseMessage]:
+    shown: list[BaseMessage] = []
+    room = EARLIER_CHARACTERS
+    for asked, answer in exchanges(messages, question):
+        room -= len(asked) + len(answer)
+        if room < 0:
+            break
+        shown = [HumanMessage(asked), AIMessage(answer), *shown]
+    return shown
+
+
+def _human(text: str, others: list[Any]) -> HumanMessage:
+    return HumanMessage([{"type": "text", "text": text}, *others] if others else text)
+
+
+def _no_text(content: list[str | dict[str, Any]]) -> list[Any]:
+    """Return the images and files of a question."""
+    return [block for block in content if isinstance(block, dict) and block.get("type") != "text"]
