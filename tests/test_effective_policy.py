@@ -171,7 +171,7 @@ DECISIONS: dict[Callable[[Bench], Any], Any] = {
             LATE,
         ),
     ),
-    repeats: ([5, 5], "stuck", ("error", WARNED), ("error", ENDED), [("act",)]),
+    repeats: ([5, 5], "stuck", ("error", WARNED), ("error", ENDED), [("was stuck on", "act", "t")]),
     redaction: ("key [redacted]", ("success", "the key is [redacted]"), False),
     ledger: (
         [6],

@@ -85,7 +85,7 @@ def test_the_third_equal_call_is_warned_of_and_the_fourth_ends_the_tools(
     assert [r.status for r in results(output["messages"])] == ["success"] * 2 + ["error"] * 3
     assert (output["status"], output["answer"]) == ("stuck", "There is nothing.")
     assert model.requests[-1].tools == []
-    assert "stuck on look:" in caplog.text
+    assert "stuck on look (" in caplog.text
 
 
 @pytest.mark.parametrize("mode", MODES)

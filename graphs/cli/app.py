@@ -176,17 +176,28 @@ def threads(*, user: User = None, db: Db = DEFAULT_DB, as_json: AsJsonLines = Fa
 
 @app.command()
 def audit(
-    thread: Annotated[str, typer.Argument(help="The thread's id.", show_default=False)],
+    thread: Annotated[
+        str | None, typer.Argument(help="The thread's id.", show_default=False)
+    ] = None,
     *,
+    limits: Annotated[
+        bool, typer.Option("--limits", help="Which tools took runs to a limit in the last week.")
+    ] = False,
     user: User = None,
     db: Db = DEFAULT_DB,
     as_json: AsJsonLines = False,
 ) -> None:
-    """Show every model call and tool call of a thread."""
-    from graphs.cli.records import show_events
+    """Show every model call and tool call of a thread; or how often runs hit a limit."""
+    from graphs.cli.records import show_events, show_limits
     from graphs.cli.screen import Screen
     from graphs.cli.settings import check_thread_id
+    from graphs.errors import UsageError
 
+    if limits == (thread is not None):
+        raise UsageError("name a thread (rungs threads lists them), or give --limits")
+    if thread is None:
+        show_limits(db, Screen(), as_json=as_json)
+        return
     show_events(db, check_thread_id(thread), user, Screen(), as_json=as_json)
 
 

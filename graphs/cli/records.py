@@ -9,6 +9,7 @@ from graphs.cli.screen import Screen, shorten
 from graphs.cli.settings import Settings, existing_db
 from graphs.cli.telling import tell
 from graphs.errors import UsageError
+from graphs.limits_hit import hits_of
 from graphs.memory import open_memory
 from graphs.open import open_graph
 from graphs.threads import NAMESPACE, Thread, get_thread, list_threads
@@ -87,6 +88,22 @@ def show_events(
             screen.data(json.loads(event.as_json()))
         else:
             screen.text(tell(event, EVENT_WIDTH, with_text=True))
+
+
+def show_limits(db: str, screen: Screen, *, as_json: bool) -> None:
+    """Show which tools took runs to a limit in the last week, the most blamed first."""
+    with open_memory(existing_db(db)) as memory:
+        found = hits_of(memory.store)
+    for hits in found:
+        if as_json:
+            screen.data(asdict(hits) | {"newest": hits.newest.isoformat(), "often": hits.often})
+            continue
+        newest = hits.newest.astimezone().strftime("%Y-%m-%d %H:%M")
+        often = "  often: rewrite its description" if hits.often else ""
+        counts = f"{hits.tool_limit} at the limit, {hits.stuck} stuck"
+        screen.text(f"{hits.tool}  {counts}, last {newest}{often}")
+    if not found and not as_json:
+        screen.text("no run hit a limit of tools in the last week")
 
 
 def show_notes(db: str, user: str, screen: Screen, *, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from langchain_core.messages import BaseMessage, ToolCall, ToolMessage
 from graphs import audit
 from graphs.asking import Asked, ask
 from graphs.context import Context
+from graphs.limits_hit import Limit, note_hit
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
 from graphs.node import Node, Scope, Update
@@ -28,7 +29,8 @@ def finalize(
     It keeps true that
     * the request holds no tools, and a call in the reply is answered, not run;
     * the run ends here, flagged `tool_limit` or `stuck`: with the reply's text, or with a sentence
-      that says there is none.
+      that says there is none;
+    * it is logged and counted which tool took the run there.
 
     Args:
         source: The model.
@@ -57,11 +59,13 @@ def finalize(
             said += [asked.reply, *off]
         cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
         limit = _limit(progress, counted)
+        status: Limit = "stuck" if progress["stuck"] else "tool_limit"
+        yield from note_hit(messages, question, status, scope)
         return {
             "messages": said,
             "progress": {**progress, "open_calls": 0},
             "usage": cost,
-            **_end(asked, limit, "stuck" if progress["stuck"] else "tool_limit"),
+            **_end(asked, limit, status),
         }
 
     return Node("finalize", body, context)

@@ -1,6 +1,5 @@
 """`validate_calls`: every call is checked against its tool's schema before anything runs."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,8 +21,6 @@ MAX_CALLS = 20
 
 TOO_MANY = f"not executed: a reply may hold at most {MAX_CALLS} tool calls; make this one again"
 OVER_LIMIT = "not executed: the limit of tool calls for this question is reached"
-
-logger = logging.getLogger("rungs")
 
 
 def validate_calls(
@@ -57,13 +54,10 @@ def validate_calls(
         progress = current(state) or begin("", scope.context.cap)
         calls = made(_newest_reply(state))
         found = [reach.resolve(asked, scope.context, approval=approval) for asked in calls]
-        stuck_on: list[str] = []
+        stuck = False
         if stop_repeats:
-            found, stuck_on = _without_repeats(state, calls, found)
+            found, stuck = _without_repeats(state, calls, found)
         found = _within(min(MAX_CALLS, _calls_left(progress, scope.context)), found)
-        if stuck_on:
-            names = ", ".join(sorted(set(stuck_on)))
-            logger.warning("a run was stuck on %s: does its description say when to stop?", names)
         errors: list[ToolMessage] = []
         for asked, one in zip(calls, found, strict=True):
             if one.error is not None:
@@ -72,8 +66,8 @@ def validate_calls(
         going = [one.call for one in found if one.error is None]
         update: Update = {"messages": errors, "calls": going} if errors else {"calls": going}
         to_approve = [call["id"] for call in going if reach.needs_yes(call)]
-        if to_approve or stuck_on:
-            update["progress"] = {**progress, "to_approve": to_approve, "stuck": bool(stuck_on)}
+        if to_approve or stuck:
+            update["progress"] = {**progress, "to_approve": to_approve, "stuck": stuck}
         return update
 
     return Node("validate_calls", body, context)
@@ -81,7 +75,7 @@ def validate_calls(
 
 def _without_repeats(
     state: State, calls: Sequence[Asked], found: Sequence[Resolved]
-) -> tuple[list[Resolved], list[str]]:
+) -> tuple[list[Resolved], bool]:
     """Turn away what comes again and again, and all of the reply where that ends the tools."""
     verdicts = [judge(state["messages"], *pair) for pair in zip(calls, found, strict=True)]
     ends = "end" in verdicts
@@ -95,8 +89,7 @@ def _without_repeats(
             judged.append(replace(one, error=f"{said}{WARNING}", code="repeated", told=told))
         else:
             judged.append(one)
-    blamed = [o.call["name"] for o, v in zip(found, verdicts, strict=True) if v == "end"]
-    return judged, blamed
+    return judged, ends
 
 
 def _within(allowed: int, found: Sequence[Resolved]) -> list[Resolved]:
