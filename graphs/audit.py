@@ -46,6 +46,7 @@ class Event:
         output_tokens: Tokens received; None: unknown.
         cached: Whether the result came from the cache.
         redacted: Counts by kind of what was taken out of it before it was recorded.
+        found: Names of the tools that a search returned.
         thread: The thread, where the event was logged as it happened.
         user: The user, likewise.
     """
@@ -68,12 +69,18 @@ class Event:
     output_tokens: int | None = None
     cached: bool = False
     redacted: dict[str, int] | None = None
+    found: list[str] | None = None
     thread: str | None = None
     user: str | None = None
 
     def as_json(self) -> str:
         """Render the event as one line of JSON, secrets filtered, what is not known left out."""
-        known = {key: value for key, value in asdict(self).items() if value not in (None, [])}
+        # A search that found nothing is what the log is read for: its empty list is told.
+        known = {
+            key: value
+            for key, value in asdict(self).items()
+            if value is not None and (value != [] or key == "found")
+        }
         return json.dumps(redact_data(known), ensure_ascii=False)
 
 
@@ -127,6 +134,7 @@ def tool_event(result: ToolMessage, step: int, arguments: dict[str, Any], **more
         result=redact(result.text),
         cached=told.get("cached", False),
         redacted=told.get("redacted"),
+        found=told.get("found"),
         **more,
     )
 

@@ -81,6 +81,40 @@ class ToolRoundsContext(Context):
         return self.max_tool_rounds
 
 
+class DeferredContext(ToolRoundsContext):
+    """Settings of a variant whose searches load the tools that they find."""
+
+    max_tool_rounds: int = Field(
+        default=6,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Tool rounds, searches included, before the one last call without tools.",
+    )
+    search_results: int = Field(
+        default=3, strict=True, ge=1, le=20, description="Tools that one search loads at most."
+    )
+
+
+class ToolSearchContext(ToolRoundsContext):
+    """Settings of a variant that searches its tools and calls them by name."""
+
+    max_tool_rounds: int = Field(
+        default=10,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Tool rounds, searches included, before the one last call without tools.",
+    )
+    search_results: int = Field(
+        default=5,
+        strict=True,
+        ge=1,
+        le=20,
+        description="Tools that one search returns where it does not ask for a number.",
+    )
+
+
 class ToolCallsContext(Context):
     """Settings of a variant that stops after a number of tool calls."""
 

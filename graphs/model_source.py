@@ -15,6 +15,9 @@ from graphs.reach import Reach
 from graphs.waiting import Wait
 from tools import Contract
 
+MOST_BOUND = 100
+"""Bindings that are kept: searches load ever other sets of tools, and the oldest goes."""
+
 Bound = Runnable[LanguageModelInput, AIMessage]
 
 
@@ -41,6 +44,7 @@ class ModelSource:
         tools: The tools it may be shown.
         forced: The tool that it is told to call, once, whenever it is shown any; "any" is one of
             them, or several.
+        reach: Where other tools are that it may be shown.
 
     Attributes:
         reach: What a call of one of them comes to.
@@ -55,11 +59,12 @@ class ModelSource:
         tools: Sequence[Shown],
         *,
         forced: str | None = None,
+        reach: Reach | None = None,
     ) -> None:
         self._model = models.resolve(model) if isinstance(model, str) else model
-        self._tools = tuple(tools)
+        self._tools = {tool.name: tool for tool in tools}
         self._forced = forced
-        self.reach = Reach([tool for tool in tools if isinstance(tool, Contract)])
+        self.reach = reach or Reach([tool for tool in tools if isinstance(tool, Contract)])
         self._bound: dict[tuple[str | None, tuple[str, ...], tuple[str, ...]], Bound] = {}
         self._without_stop: set[str | None] = set()
 
@@ -74,13 +79,21 @@ class ModelSource:
         """Return the model with the offered tools bound to it, and the texts at which it stops."""
         name = self._key(context)
         stop = () if name in self._without_stop else tuple(stop)
-        key = (name, tuple(offered), stop)
-        if key not in self._bound:
+        found = [self._tools.get(name) or self.reach.get(name) for name in offered]
+        tools = [tool for tool in found if tool is not None]
+        # By fingerprint: a catalog may have another tool of a name by now.
+        made_of = tuple(getattr(tool, "fingerprint", tool.name) for tool in tools)
+        key = (name, made_of, stop)
+        bound = self._bound.get(key)
+        if bound is None:
             model = self._model or models.resolve(context.model)
-            schemas = [tool.openai() for tool in self._tools if tool.name in key[1]]
+            schemas = [tool.openai() for tool in tools]
             bound = self._bind(model, schemas) if schemas else model
-            self._bound[key] = bound.bind(stop=list(stop)) if stop else bound
-        return self._bound[key]
+            bound = bound.bind(stop=list(stop)) if stop else bound
+            if len(self._bound) >= MOST_BOUND:
+                self._bound.pop(next(iter(self._bound)), None)
+            self._bound[key] = bound
+        return bound
 
     def _bind(self, model: BaseChatModel, schemas: list[dict[str, Any]]) -> Bound:
         if self._forced is None:

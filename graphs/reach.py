@@ -13,6 +13,7 @@ from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
 from graphs.calls import Call, as_asked, asked_name, via
 from graphs.context import Context
 from tools import Code, Contract, Failure, unknown_tool
+from tools.search_tools import TOOL_SEARCH
 
 MOST_WRAPPERS = 3
 """Wrappers through which one call may go, a fixed limit: one may call itself."""
@@ -46,12 +47,31 @@ class Reach:
     """
 
     def __init__(self, tools: Sequence[Contract]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+        self._fixed = {tool.name: tool for tool in tools}
+        self._tools: Mapping[str, Contract] = self._fixed
+
+    @property
+    def searches(self) -> bool:
+        """Whether there are tools that a search finds, so that what is called then is logged."""
+        return TOOL_SEARCH in self._fixed
 
     @property
     def caches(self) -> bool:
         """Whether one of the tools may have its results kept."""
         return any(tool.cache_seconds or tool.wrapper for tool in self._tools.values())
+
+    def get(self, name: str) -> Contract | None:
+        """Return the tool of a name that a model may be shown; None where there is none."""
+        return self._tools.get(name)
+
+    def names(self, loaded: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing is loaded here
+        """Name the tools that a model may be shown, given what searches loaded in the run."""
+        return list(self._fixed)
+
+    def offered(self, context: Context, loaded: Sequence[str]) -> list[str]:
+        """Name the tools that the model is shown; in a read-only run none that change state."""
+        tools = [self._tools[name] for name in self.names(loaded)]
+        return [tool.name for tool in tools if may_run(tool, context)]
 
     def contract_of(self, call: ToolCall) -> Contract | None:
         """Return the tool that a checked call runs; None where it is gone."""
@@ -70,7 +90,12 @@ class Reach:
         return contract is not None and contract.requires_confirmation
 
     def resolve(
-        self, call: ToolCall | InvalidToolCall, context: Context, *, approval: bool
+        self,
+        call: ToolCall | InvalidToolCall,
+        context: Context,
+        *,
+        approval: bool,
+        loaded: Sequence[str] = (),
     ) -> Resolved:
         """Say what a call of the model comes to, and whether it may run.
 
@@ -78,13 +103,13 @@ class Reach:
             call: The call, as the model made it.
             context: The run's settings.
             approval: Whether a person can be asked about it.
+            loaded: What searches loaded in this run.
         """
         effective = as_asked(call)
         contract = self._tools.get(effective["name"])
-        if contract is None:
-            allowed = [tool for tool in self._tools.values() if _may_run(tool, context)]
-            return Resolved(effective, unknown_tool(call["name"] or "", allowed), "unknown_tool")
-        if call["type"] == "invalid_tool_call" and _may_run(contract, context):
+        if contract is None or not self.is_loaded(contract.name, loaded):
+            return Resolved(effective, *self._out_of_reach(call["name"] or "", context, loaded))
+        if call["type"] == "invalid_tool_call" and may_run(contract, context):
             error = f"the arguments of {contract.name} are no JSON object: {call['error']}"
             return Resolved(effective, f"not executed: {error}", "invalid_arguments")
         while contract.wrapper is not None:
@@ -94,15 +119,29 @@ class Reach:
             effective, contract = unwrapped
         return _checked(effective, contract, context, approval=approval)
 
+    def is_loaded(self, name: str, loaded: Sequence[str]) -> bool:  # noqa: ARG002
+        """Tell whether the model may call a tool that there is."""
+        return True
+
+    def _out_of_reach(self, name: str, context: Context, loaded: Sequence[str]) -> tuple[str, Code]:
+        """Say why a tool can't be called: here, there is none of that name."""
+        allowed = [self._tools[shown] for shown in self.offered(context, loaded)]
+        return unknown_tool(name, allowed), "unknown_tool"
+
     def answer(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
-        """Put an error into the shape that the wrapper which the model called gives its errors."""
+        """Put an error into the shape that the tool which the model called gives its errors."""
         outermost = self._tools.get(asked_name(call))
-        shape = outermost.wrapper.failure if outermost and outermost.wrapper else None
+        shape = (outermost.wrapper or outermost).failure if outermost else None
         if shape is None or result.status != "error":
             return result
         told = result.additional_kwargs
         failure = Failure(told.get("code", "failed"), result.text, told.get("retryable", False))
         return result.model_copy(update={"content": shape(failure)})
+
+
+def as_reach(tools: Sequence[Contract] | Reach) -> Reach:
+    """Make the reach of tools, where it is not made yet."""
+    return tools if isinstance(tools, Reach) else Reach(tools)
 
 
 def _unwrap(call: Call, contract: Contract, context: Context) -> tuple[Call, Contract] | Resolved:
@@ -125,16 +164,17 @@ def _unwrap(call: Call, contract: Contract, context: Context) -> tuple[Call, Con
         return inner, found
     if wrapper.unknown is not None:
         return Resolved(inner, wrapper.unknown(name), "unknown_tool")
-    allowed = [tool for tool in wrapper.tools.values() if _may_run(tool, context)]
+    allowed = [tool for tool in wrapper.tools.values() if may_run(tool, context)]
     return Resolved(inner, unknown_tool(name, allowed), "unknown_tool")
 
 
-def _may_run(contract: Contract, context: Context) -> bool:
+def may_run(contract: Contract, context: Context) -> bool:
+    """Tell whether a run's settings let a tool run."""
     return contract.effect == "read_only" or not context.read_only
 
 
 def _checked(call: Call, contract: Contract, context: Context, *, approval: bool) -> Resolved:
-    if not _may_run(contract, context):
+    if not may_run(contract, context):
         error = f"not executed: {contract.name} changes state, and this run is read-only"
         return Resolved(call, error, "not_permitted")
     if contract.requires_confirmation and not approval:

@@ -105,12 +105,14 @@ class State(TypedDict):
         calls: Tool calls of the newest reply that were checked and may run, with the arguments they
             run with.
         progress: How far the run is.
+        loaded: Names of the tools that searches of the run loaded, in that order.
         owner: The user who began the thread; None lets anybody go on with it.
     """
 
     messages: Transcript
     calls: NotRequired[list[ToolCall]]
     progress: NotRequired[Progress]
+    loaded: NotRequired[list[str]]
     owner: NotRequired[str | None]
     answer: NotRequired[str | None]
     status: NotRequired[Status | None]
@@ -167,6 +169,12 @@ def progress_of(state: State, question: str) -> Progress | None:
     """Return the record of the run that answers this question, or None where a new run begins."""
     progress = current(state)
     return progress if progress and progress["question"] == question else None
+
+
+def loaded_tools(state: State) -> list[str]:
+    """Return the names of the tools that searches loaded; state edited by hand may hold others."""
+    loaded: Any = state.get("loaded")
+    return [name for name in loaded if isinstance(name, str)] if isinstance(loaded, list) else []
 
 
 def ending(answer: str | None, status: Status, stop_reason: str) -> Ending:

@@ -6,6 +6,7 @@ from types import ModuleType
 
 NAMES = (
     "tools_in_context",
+    "deferred_tool_search",
     "tool_calling",
     "forced_output",
     "one_call",

@@ -1,6 +1,6 @@
 """What every variant with tools in its prompt is wired from, made once a graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
@@ -9,9 +9,11 @@ from langgraph.graph import StateGraph
 import prompts
 from graphs.context import Context
 from graphs.model_source import ModelSource
+from graphs.reach import Reach
 from graphs.redaction import RedactingGraph, policy_of
 from graphs.state import Input, Output, State
 from prompts import Template
+from tools import Contract
 
 
 class Wiring(NamedTuple):
@@ -36,17 +38,21 @@ def wire(
     state: type[Any] = State,
     output: type[Any] = Output,
     forced: str | None = None,
+    reach: Reach | None = None,
+    library: Iterable[Contract] = (),
     prompt: str = "system_prompt_with_tools",
 ) -> Wiring:
     """Make the parts of a variant.
 
     Args:
         model: A chat model, a `provider:name`, or None for the run's `context.model`.
-        tools: What the model is shown.
+        tools: What the model is always shown, and the prompt lists.
         context: The variant's settings.
         state: The state, with what the variant adds to the shared one.
         output: What a run returns of it.
         forced: The tool that the model is told to call.
+        reach: The tools that there are, where they are not these alone.
+        library: Those that a search finds; what their file takes out is taken out.
         prompt: The system prompt's name.
 
     Raises:
@@ -56,10 +62,10 @@ def wire(
     template = prompts.load(prompt, names={"company", "memory_notes"})
     builder = RedactingGraph(
         state,
-        policy=policy_of(tools),
+        policy=policy_of([*tools, *library] if library else tools),
         context_schema=context,
         input_schema=Input,
         output_schema=output,
     )
-    source = ModelSource(model, tools, forced=forced)
+    source = ModelSource(model, tools, forced=forced, reach=reach)
     return Wiring(builder, source, prompts.with_tools(template, tools))

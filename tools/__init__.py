@@ -13,12 +13,20 @@ from tools.errors import (
     ToolsFileError,
 )
 from tools.redact import redact, redact_data
-from tools.registry import LADDER_FILE, SHOP_FILE, as_contracts, load_tools, unknown_tool
+from tools.registry import (
+    LADDER_FILE,
+    LIBRARY_FILE,
+    SHOP_FILE,
+    as_contracts,
+    load_tools,
+    unknown_tool,
+)
 from tools.results import describe_error, limit, render
 from tools.wrapper import Code, Failure, Wrapper
 
 __all__ = [
     "LADDER_FILE",
+    "LIBRARY_FILE",
     "SHOP_FILE",
     "ArgumentsError",
     "CallScope",

@@ -31,7 +31,7 @@ from tools.sources import Source, read
 from tools.text import one_line, shorten
 from tools.validation import problems
 from tools.validator import Validator, compiled
-from tools.wrapper import Wrapper
+from tools.wrapper import Failure, Wrapper
 
 __all__ = ["CallScope", "Checked", "Contract", "ContractError", "Effect", "contract"]
 
@@ -74,6 +74,7 @@ class Contract:
         fingerprint: Changes with name, description, schema or code; part of persistent cache keys.
         wrapper: What tool a call of this one really calls; None for a tool that runs itself.
         redaction: What its tools file says is taken out of what a run stores, streams and sends.
+        failure: Puts an error into a shape of the tool's own; None leaves it a sentence.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Contract:
     fingerprint: str = ""
     wrapper: Wrapper | None = None
     redaction: RedactionPolicy = DEFAULT_POLICY
+    failure: Callable[[Failure], str] | None = None
     validator: Validator = field(repr=False)
     plan: Plan = field(repr=False)
     source: Source = field(repr=False)
@@ -190,8 +192,7 @@ def contract(
     if isinstance(tool, Contract):
         wrapper = wrapper or tool.wrapper
         effect = effect or tool.effect
-        kept = effect == tool.effect
-        if requires_confirmation is None and kept:
+        if requires_confirmation is None and effect == tool.effect:
             requires_confirmation = tool.requires_confirmation
         timeout = tool.timeout if timeout is None else timeout
         cache_seconds = tool.cache_seconds if cache_seconds is None else cache_seconds
@@ -231,6 +232,7 @@ def contract(
         fingerprint=fingerprint(name, line, parameters, source.code),
         wrapper=wrapper,
         redaction=tool.redaction if isinstance(tool, Contract) else DEFAULT_POLICY,
+        failure=tool.failure if isinstance(tool, Contract) else None,
         validator=compiled(name, parameters),
         plan=Plans(parameters)(parameters),
         source=source,
@@ -242,8 +244,7 @@ def _check_policy(name: str, effect: str, timeout: float | None, cache_seconds: 
         raise ContractError(name, f"effect is 'read_only' or 'state_changing', not {effect!r}")
     if timeout is not None and not 0 < timeout < float("inf"):
         raise ContractError(name, f"timeout is a number of seconds above 0, not {timeout!r}")
-    if cache_seconds is not None:
-        if cache_seconds < 1:
-            raise ContractError(name, f"cache_seconds is at least 1, not {cache_seconds!r}")
-        if effect != "read_only":
-            raise ContractError(name, "only a read_only tool may be cached")
+    if cache_seconds is not None and cache_seconds < 1:
+        raise ContractError(name, f"cache_seconds is at least 1, not {cache_seconds!r}")
+    if cache_seconds is not None and effect != "read_only":
+        raise ContractError(name, "only a read_only tool may be cached")

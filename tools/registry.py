@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_FILE",
     "LADDER_FILE",
+    "LIBRARY_FILE",
     "SHOP_FILE",
     "ToolsFileError",
     "as_contracts",
@@ -35,7 +36,10 @@ __all__ = [
 
 DEFAULT_FILE = Path(__file__).with_name("tools.toml")
 SHOP_FILE = Path(__file__).with_name("shop.toml")
-"""The tools of the demo shop, some of which change things for good."""
+"""A few tools of the demo shop, some of which change things for good."""
+
+LIBRARY_FILE = Path(__file__).with_name("library.toml")
+"""All tools of the demo shop, too many for one prompt: for the graphs that search for them."""
 
 LADDER_FILE = Path(__file__).with_name("ladder.toml")
 """The tools of the ladder's rungs: two searches, a calculator, `finish`."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Code = Literal[
     "unknown_tool",  # no tool has the name, or it is gone
+    "not_loaded",  # the tool is in a catalog, and a search has to load it first
     "invalid_arguments",  # the arguments did not parse, or are not valid by the tool's schema
     "not_permitted",  # the run is read-only, or the call needs a yes that nobody gave
     "rejected",  # a person said no

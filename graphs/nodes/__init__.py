@@ -7,6 +7,7 @@ from graphs.nodes.finalize import finalize
 from graphs.nodes.finish import finish
 from graphs.nodes.force_call import force_call
 from graphs.nodes.run_tools import run_tools
+from graphs.nodes.search_catalog import search_catalog
 from graphs.nodes.take_step import take_step
 from graphs.nodes.validate_calls import validate_calls
 from graphs.nodes.validate_record import validate_record
@@ -19,6 +20,7 @@ __all__ = [
     "finish",
     "force_call",
     "run_tools",
+    "search_catalog",
     "take_step",
     "validate_calls",
     "validate_record",

@@ -10,7 +10,7 @@ from graphs.approvals import AnswerError, Decided, read_answer, request_for
 from graphs.context import Context
 from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
-from graphs.reach import Reach
+from graphs.reach import Reach, as_reach
 from graphs.state import State, begin, current
 from graphs.tool_results import good_result, show
 from graphs.transcript import failed_result
@@ -23,7 +23,7 @@ NOWHERE_TO_WAIT = (
 )
 
 
-def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
+def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Node:
     """Make the node that asks a person about the calls that need a yes.
 
     It keeps true that
@@ -37,7 +37,7 @@ def approve(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         tools: The tools that exist.
         context: The variant's settings.
     """
-    reach = Reach(tools)
+    reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()

@@ -16,8 +16,18 @@ from graphs.ledger import Ledger
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, finish_reason, is_written_tool_call
 from graphs.node import Node, Scope, Update
-from graphs.reach import Reach
-from graphs.state import OUTCOME, Ending, Progress, State, begin, current, ending, progress_of
+from graphs.reach import Reach, as_reach
+from graphs.state import (
+    OUTCOME,
+    Ending,
+    Progress,
+    State,
+    begin,
+    current,
+    ending,
+    loaded_tools,
+    progress_of,
+)
 from graphs.system_prompt import SystemPrompt
 from graphs.tool_round import recorded_result
 from graphs.transcript import (
@@ -44,7 +54,7 @@ def call_model(
     source: ModelSource,
     prompt: Template,
     *,
-    tools: Sequence[Contract],
+    tools: Sequence[Contract] | Reach,
     context: type[Context],
     judge: Callable[[Ending], Ending] | None = None,
 ) -> Node:
@@ -52,7 +62,7 @@ def call_model(
 
     It keeps true that
     * a new human message starts a new run: budgets and outcome are reset, calls left open are
-      closed as superseded;
+      closed as superseded, and what searches loaded is put away;
     * every reply is recorded as it came, once, with what it cost;
     * an empty reply, or a tool call written as text, is asked for once more and then ends the run
       with `no_answer`;
@@ -66,10 +76,8 @@ def call_model(
         context: The variant's settings.
         judge: Looks at the ending that a reply makes, and may flag it.
     """
-    names = [tool.name for tool in tools]
-    safe = [tool.name for tool in tools if tool.effect == "read_only"]
     system_prompt = SystemPrompt(prompt)
-    reach = Reach(tools)
+    reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -82,13 +90,15 @@ def call_model(
         if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
             progress = begin(question, scope.context.cap)
             update = new_run(state, scope)
+            state = {**state, "loaded": []}
             closed = yield from closed_calls(state, scope, reach)
         system = yield from system_prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
+        loaded = loaded_tools(state)
+        names, offered = reach.names(loaded), reach.offered(scope.context, loaded)
         if progress["empty_replies"]:
             view.append(_nudge(recorded, names))
-        offered = safe if scope.context.read_only else names
         asked = yield from ask(source, system, view, recorded, scope, offered=offered)
         step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
@@ -109,6 +119,8 @@ def new_run(state: State, scope: Scope) -> Update:
         update["owner"] = scope.context.user
     if state.get("calls"):
         update["calls"] = []
+    if state.get("loaded"):
+        update["loaded"] = []
     if state.get("status") is not None:
         update |= {field: None for field in OUTCOME if field in state}
     return update

@@ -7,7 +7,7 @@ from langchain_core.messages import ToolMessage
 from graphs import audit
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
-from graphs.reach import Reach
+from graphs.reach import Reach, as_reach
 from graphs.running import run_all
 from graphs.state import State, current
 from graphs.tool_events import tell_started
@@ -16,7 +16,7 @@ from graphs.waiting import Steps
 from tools import Contract
 
 
-def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
+def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Node:
     """Make the node that runs the calls that passed `validate_calls`.
 
     It keeps true that
@@ -38,7 +38,7 @@ def run_tools(tools: Sequence[Contract], *, context: type[Context]) -> Node:
         tools: The tools that exist.
         context: The variant's settings.
     """
-    reach = Reach(tools)
+    reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         calls = state.get("calls", [])

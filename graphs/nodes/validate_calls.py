@@ -9,9 +9,10 @@ from graphs import audit
 from graphs.calls import Asked, made
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
-from graphs.reach import Reach, Resolved
+from graphs.reach import Reach, Resolved, as_reach
 from graphs.repeats import ENDED, WARNED, WARNING, judge
-from graphs.state import Progress, State, begin, current
+from graphs.search_calls import log_calls
+from graphs.state import Progress, State, begin, current, loaded_tools
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from tools import Contract
@@ -24,7 +25,7 @@ OVER_LIMIT = "not executed: the limit of tool calls for this question is reached
 
 
 def validate_calls(
-    tools: Sequence[Contract],
+    tools: Sequence[Contract] | Reach,
     *,
     context: type[Context],
     approval: bool = False,
@@ -47,17 +48,22 @@ def validate_calls(
         stop_repeats: Whether the same call with the same result is warned of, and then ends the
             tools.
     """
-    reach = Reach(tools)
+    reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         yield from ()
         progress = current(state) or begin("", scope.context.cap)
         calls = made(_newest_reply(state))
-        found = [reach.resolve(asked, scope.context, approval=approval) for asked in calls]
+        loaded = loaded_tools(state)
+        found = [
+            reach.resolve(asked, scope.context, approval=approval, loaded=loaded) for asked in calls
+        ]
         stuck = False
         if stop_repeats:
             found, stuck = _without_repeats(state, calls, found)
         found = _within(min(MAX_CALLS, _calls_left(progress, scope.context)), found)
+        if reach.searches:
+            yield from log_calls(scope, state["messages"], [one.call for one in found])
         errors: list[ToolMessage] = []
         for asked, one in zip(calls, found, strict=True):
             if one.error is not None:

@@ -1,0 +1,67 @@
+"""Tools that a search has to load before the model sees them, or may call them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from graphs.context import Context
+from graphs.reach import Reach
+from tools import Code, Contract, unknown_tool
+from tools.catalog import Catalog
+from tools.search_tools import TOOL_SEARCH, Library
+
+
+class _Together(Mapping[str, Contract]):
+    """The tools that are always there, and behind them those of the catalog as it is now."""
+
+    def __init__(self, fixed: Mapping[str, Contract], library: Library) -> None:
+        self._fixed, self._library = fixed, library
+
+    def __getitem__(self, name: str) -> Contract:
+        return self._fixed[name] if name in self._fixed else self._library[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._fixed, *self._library]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class DeferredReach(Reach):
+    """The tools that are always there, and those of a catalog that searches of the run loaded.
+
+    It keeps true that
+    * a tool is shown and may be called only where it is loaded, whatever else knows its name;
+    * what is loaded is said by its name alone: a tool that left the catalog is shown no more, and
+      one that was exchanged is the new one.
+
+    Args:
+        always: The tools that need no search; `tool_search` among them.
+        catalog: Where the others are; it may change at any time.
+    """
+
+    def __init__(self, always: Sequence[Contract], catalog: Catalog) -> None:
+        super().__init__(always)
+        self._tools = _Together(self._fixed, Library(catalog))
+
+    @property
+    def caches(self) -> bool:
+        """Whether a tool may have its results kept: one of a catalog's may, at any time."""
+        return True
+
+    def names(self, loaded: Sequence[str]) -> list[str]:
+        """Name the tools that are always there, then those that were loaded and still exist."""
+        found = [name for name in loaded if name in self._tools]
+        return list(dict.fromkeys([*self._fixed, *found]))
+
+    def is_loaded(self, name: str, loaded: Sequence[str]) -> bool:
+        """Tell whether a tool is always there, or a search loaded it."""
+        return name in self._fixed or name in loaded
+
+    def _out_of_reach(self, name: str, context: Context, loaded: Sequence[str]) -> tuple[str, Code]:
+        if name in self._tools:
+            how = f"load it by {TOOL_SEARCH}, with a query that says what it should do"
+            return f"not executed: {name} is not loaded; {how}, and then call it", "not_loaded"
+        if name in loaded:
+            said = f"{name} is no longer available; search again with {TOOL_SEARCH}"
+            return f"not executed: {said}", "unknown_tool"
+        said = unknown_tool(name, [self._tools[shown] for shown in self.offered(context, loaded)])
+        return f"{said} Others are found by {TOOL_SEARCH}.", "unknown_tool"
