@@ -13,6 +13,7 @@ NAMES = (
     "fixed_workflow",
     "full_agent",
     "react_transcript",
+    "ladder",
 )
 
 

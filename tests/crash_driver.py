@@ -1,6 +1,6 @@
 """Kill a run again and again, at random points around tools that change state, until it ends.
 
-    python -m tests.crash_driver FOLDER KILLS SEED
+    python -m tests.crash_driver FOLDER KILLS SEED [GRAPH]
 
 Each attempt is a child that is forked, goes on with its thread, and is killed after a random time;
 an unfinished thread is gone on with by the next. Prints what became of the threads as JSON.
@@ -56,12 +56,12 @@ def model_of(thread: str) -> ScriptedModel:
     return ScriptedModel(replies=[reply] * 50)
 
 
-def go_on(folder: Path, thread: str) -> bool:
+def go_on(folder: Path, thread: str, name: str) -> bool:
     """Start a thread's run or go on with it, approving what waits; return whether it has ended."""
     config: Any = {"configurable": {"thread_id": thread}}
     yes = {"decisions": [{"type": "approve"}]}
     with open_graph(
-        "tool_calling", db=folder / "r.sqlite", model=model_of(thread), tools=[act_in(folder)]
+        name, db=folder / "r.sqlite", model=model_of(thread), tools=[act_in(folder)]
     ) as graph:
         for _ in range(20):
             state = graph.get_state(config)
@@ -76,13 +76,13 @@ def go_on(folder: Path, thread: str) -> bool:
     return False
 
 
-def kill_one(folder: Path, thread: str, delay: float) -> bool:
+def kill_one(folder: Path, thread: str, name: str, delay: float) -> bool:
     """Go on with a thread in a child that is killed after a time; return whether it was killed."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            code = 0 if go_on(folder, thread) else 1
+            code = 0 if go_on(folder, thread, name) else 1
         finally:
             os._exit(code)
     time.sleep(delay)
@@ -91,7 +91,7 @@ def kill_one(folder: Path, thread: str, delay: float) -> bool:
     return os.WIFSIGNALED(status)
 
 
-def main(folder: Path, kills: int, seed: int) -> None:
+def main(folder: Path, kills: int, seed: int, name: str = "tool_calling") -> None:
     """Kill until so many children died, each thread until it has ended or was killed ten times."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     killed, threads = 0, []
@@ -99,18 +99,18 @@ def main(folder: Path, kills: int, seed: int) -> None:
         thread = str(uuid.uuid4())
         threads.append(thread)
         for _ in range(10):
-            if killed >= kills or not kill_one(folder, thread, chance.uniform(0.0, LONGEST)):
+            if killed >= kills or not kill_one(folder, thread, name, chance.uniform(0.0, LONGEST)):
                 break
             killed += 1
     ended = 0
     for thread in threads:
         child = os.fork()
         if child == 0:
-            os._exit(0 if go_on(folder, thread) else 1)
+            os._exit(0 if go_on(folder, thread, name) else 1)
         ended += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     told = {"killed": killed, "threads": len(threads), "ended": ended}
     sys.stdout.write(json.dumps(told) + "\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

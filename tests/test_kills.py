@@ -12,12 +12,13 @@ import pytest
 @pytest.mark.parametrize(
     "kills", [30, pytest.param(250, marks=pytest.mark.crash)], ids=lambda kills: f"{kills}-kills"
 )
+@pytest.mark.parametrize("graph", ["tool_calling", "ladder"])
 def test_each_approved_call_takes_effect_at_most_once_and_every_run_ends(
-    kills: int, tmp_path: Path
+    graph: str, kills: int, tmp_path: Path
 ) -> None:
     """Before the ledger, inside the tool, after it, after the checkpoint, and between them."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.crash_driver", str(tmp_path), str(kills), "7"],
+        [sys.executable, "-m", "tests.crash_driver", str(tmp_path), str(kills), "7", graph],
         capture_output=True,
         text=True,
         check=False,

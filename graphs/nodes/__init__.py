@@ -3,6 +3,7 @@
 from graphs.nodes.answer import answer
 from graphs.nodes.approve import approve
 from graphs.nodes.call_model import call_model
+from graphs.nodes.climb import climb
 from graphs.nodes.finalize import finalize
 from graphs.nodes.finish import finish
 from graphs.nodes.force_call import force_call
@@ -16,6 +17,7 @@ __all__ = [
     "answer",
     "approve",
     "call_model",
+    "climb",
     "finalize",
     "finish",
     "force_call",

@@ -1,0 +1,91 @@
+"""`climb`: runs one rung of the ladder, a graph of its own, and notes its receipt."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langgraph.graph.state import CompiledStateGraph
+
+from graphs.context import Context, read_context
+from graphs.node import Node, Scope, Update
+from graphs.nodes.call_model import new_run
+from graphs.receipts import Receipt, receipt_of, total_of
+from graphs.state import State
+from graphs.transcript import newest_question
+from graphs.waiting import Steps, Wait
+
+NOT_RUN_BELOW = "not executed on the rung below, which had no call left: make it again if needed"
+
+Rung = CompiledStateGraph[Any, Any, Any, Any]
+
+
+def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: bool) -> Node:
+    """Make the node that runs a rung.
+
+    It keeps true that
+    * the rung is a graph of its own: its budget, its pauses and its checkpoints are its own, and a
+      run that is killed or paused inside it goes on inside it;
+    * it starts from what the rungs below found: their calls and results, and not their failed
+      answers;
+    * the transcript gets what it added, once, and `receipts` one receipt;
+    * a rung that failed leaves no outcome unless it is the last: a status is a run's end;
+    * the first rung begins a new run.
+
+    Args:
+        rung: The rung's graph, compiled without a saver: it takes the ladder's.
+        name: Its name.
+        context: The ladder's settings.
+        first: Whether it is the lowest rung.
+        last: Whether it is the highest.
+    """
+    schema: type[Context] = rung.context_schema or Context
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        question = newest_question(state["messages"]).id or ""
+        update: Update = new_run(state, scope) if first else {}
+        receipts: list[Receipt] = [] if first else list(state.get("receipts") or [])  # type: ignore[call-overload]
+        given = carried(state["messages"], question)
+        settings = read_context(schema, scope.context.model_dump())
+        config = scope.config
+
+        def sync() -> Any:
+            return rung.invoke({"messages": given}, config, context=settings)
+
+        async def asynchronous() -> Any:
+            return await rung.ainvoke({"messages": given}, config, context=settings)
+
+        result = yield Wait(sync, asynchronous)
+        known = {message.id for message in state["messages"]}
+        added = [message for message in result["messages"] if message.id not in known]
+        receipt = receipt_of(name, result, before=given, added=added, question=question)
+        receipts.append(receipt)
+        update |= {"messages": added, "receipts": receipts}
+        if receipt["failure"] and not last:
+            return update
+        return update | {
+            "answer": result["answer"],
+            "status": result["status"],
+            "stop_reason": f"{name}: {result['stop_reason']}",
+            "usage": total_of(receipts, result["usage"]["model"]),
+        }
+
+    return Node(name, body, context)
+
+
+def carried(messages: Sequence[AnyMessage], question: str) -> list[AnyMessage]:
+    """Return the transcript as the next rung starts from it.
+
+    Of what came after the question, calls and results are kept. Answers are not: they were not
+    good enough. A call that a rung below could no longer run may be made again.
+    """
+    place = next(
+        (n for n in range(len(messages) - 1, -1, -1) if messages[n].id == question), len(messages)
+    )
+    kept: list[AnyMessage] = list(messages[: place + 1])
+    for message in messages[place + 1 :]:
+        if isinstance(message, ToolMessage):
+            late = message.additional_kwargs.get("code") == "limit_reached"
+            kept.append(message.model_copy(update={"content": NOT_RUN_BELOW}) if late else message)
+        elif not isinstance(message, AIMessage) or message.tool_calls or message.invalid_tool_calls:
+            kept.append(message)
+    return kept
