@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+MANY = [pytest.param(name, 250, marks=pytest.mark.crash) for name in ("tool_calling", "ladder")]
 
-@pytest.mark.parametrize(
-    "kills", [30, pytest.param(250, marks=pytest.mark.crash)], ids=lambda kills: f"{kills}-kills"
-)
-@pytest.mark.parametrize("graph", ["tool_calling", "ladder"])
+
+@pytest.mark.parametrize(("graph", "kills"), [("tool_calling", 30), ("ladder", 10), *MANY])
 def test_each_approved_call_takes_effect_at_most_once_and_every_run_ends(
     graph: str, kills: int, tmp_path: Path
 ) -> None:

@@ -8,11 +8,11 @@ import pytest
 from langgraph.types import Command
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph.state import CompiledStateGraph
 
 from graphs import GRAPHS, UsageError, ladder, open_graph
 from graphs.models import ScriptedModel
 from graphs.receipts import failure_of
+from tests.cli import home, rungs
 from tests.support import ALL_MODES, MODES, Mode, compiled, results, run
 from tests.test_rungs import EARBUDS, ONE_HOP, SUM, call, offered, sent
 from tools import contract
@@ -22,7 +22,7 @@ SECOND = call("search_products", "c2", query="Globex earbuds warranty")
 INCOMPLETE = {"text": "Incomplete: Globex acquired Acme; the warranty is missing."}
 USAGE = {"input_tokens": 100, "output_tokens": 10}
 
-Graph = CompiledStateGraph[Any, Any, Any, Any]
+__all__ = ["home"]
 
 
 def rungs_of(result: dict[str, Any]) -> list[tuple[str, str | None]]:
@@ -279,3 +279,24 @@ def test_two_threads_climb_side_by_side() -> None:
     first, second = asyncio.run(both())
     assert len(first["receipts"]) == 2
     assert len(second["receipts"]) == 1
+
+
+# ---- at the command line
+
+
+@pytest.mark.usefixtures("home")
+def test_the_command_line_tells_what_each_rung_came_to() -> None:
+    said = rungs("ask", EARBUDS, "--graph", "ladder")
+    assert said.code == 0
+    assert "one_call: incomplete (2 model calls, 1 tool call, tokens unknown, " in said.out
+    assert "fixed_workflow: answered (3 model calls, 2 tool calls, tokens unknown, " in said.out
+    told = rungs("ask", EARBUDS, "--graph", "ladder", "--json").json
+    assert [receipt["failure"] for receipt in told["receipts"]] == ["incomplete", None]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_rung_that_was_not_enough_ends_with_3_and_names_the_ladder() -> None:
+    said = rungs("ask", EARBUDS, "--graph", "one_call", "--quiet")
+    assert said.code == 3
+    assert said.out.startswith("Incomplete: ")
+    assert "--graph ladder climbs" in said.err

@@ -131,6 +131,7 @@ def _outcome(values: Mapping[str, Any]) -> Ended:
         "status": values.get("status") or "no_answer",
         "stop_reason": values.get("stop_reason") or "the thread holds no answer",
         "usage": values.get("usage"),
+        "receipts": values.get("receipts"),
         "pause": Pause(),
     }
 

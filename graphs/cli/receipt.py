@@ -9,11 +9,14 @@ from typing import Any
 
 from graphs.cli.pauses import answering_commands, tell_call, waiting_json
 from graphs.cli.screen import plural
-from graphs.cli.settings import DEFAULT_DB
+from graphs.cli.settings import DEFAULT_DB, DEFAULT_GRAPH
+from graphs.variants import GRAPHS
 
 UNFINISHED = {"cancelled", "waiting", "stopped_early"}
 MODEL_FAILED = "the model failed"
 """How a stop reason begins that says itself what to do."""
+
+HIGHER = "--graph ladder climbs to a rung that can do more"
 
 _ADVICE = {
     "no_answer": "ask in other words, or try another model with --model",
@@ -50,6 +53,14 @@ def costs(usage: Mapping[str, Any]) -> str:
     return ", ".join(told)
 
 
+def rungs_told(ended: Mapping[str, Any]) -> list[str]:
+    """Tell, a line a rung, what the rungs of a ladder came to."""
+    return [
+        f"{rung['rung']}: {rung['failure'] or rung['status']} ({costs(rung)})"
+        for rung in ended.get("receipts") or []
+    ]
+
+
 def why(ended: Mapping[str, Any], db: str, user: str | None) -> str:
     """Tell why a run ended without a full answer, and what to do about it."""
     status, reason = str(ended["status"]), str(ended["stop_reason"])
@@ -61,7 +72,14 @@ def why(ended: Mapping[str, Any], db: str, user: str | None) -> str:
         return f"{reason}; go on with: {next_command(ended, db, user)}"
     if MODEL_FAILED in reason or status not in _ADVICE:
         return reason
+    if status == "tool_limit" and "max_tool_rounds" not in _settings_of(ended):
+        return f"{reason}; {HIGHER}" if ended.get("graph") != "ladder" else reason
     return f"{reason}; {_ADVICE[status]}"
+
+
+def _settings_of(ended: Mapping[str, Any]) -> Mapping[str, Any]:
+    graph = GRAPHS.get(ended.get("graph") or DEFAULT_GRAPH)
+    return graph.Context.model_fields if graph else {}
 
 
 def next_command(ended: Mapping[str, Any], db: str, user: str | None) -> str:
@@ -86,6 +104,7 @@ def program() -> str:
 def as_json(ended: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `--json` prints."""
     names = ("thread_id", "graph", "answer", "status", "stop_reason", "usage")
-    return {name: ended.get(name) for name in names} | {
-        "waiting": waiting_json(ended["pause"].calls)
-    }
+    told = {name: ended.get(name) for name in names}
+    if receipts := ended.get("receipts"):
+        told["receipts"] = receipts
+    return told | {"waiting": waiting_json(ended["pause"].calls)}
