@@ -12,8 +12,8 @@ NAMES = (
     "one_call",
     "fixed_workflow",
     "full_agent",
-    "react_transcript",
     "ladder",
+    "react_transcript",
 )
 
 

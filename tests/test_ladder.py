@@ -217,7 +217,7 @@ def test_an_approval_inside_a_rung_pauses_the_ladder_and_another_process_goes_on
 ) -> None:
     done: list[str] = []
     mark = call("mark", "m1", order="7")
-    opened = {"db": tmp_path / "r.sqlite", "tools": [marking(done)]}
+    opened: dict[str, Any] = {"db": tmp_path / "r.sqlite", "tools": [marking(done)]}
     question = {"messages": [("user", "Mark order 7")]}
     with open_graph("ladder", model=ScriptedModel(replies=[INCOMPLETE, mark]), **opened) as graph:
         paused = graph.invoke(question, {"configurable": {"thread_id": "t"}})
