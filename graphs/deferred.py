@@ -6,7 +6,7 @@ from graphs.context import Context
 from graphs.reach import Reach
 from tools import Code, Contract, unknown_tool
 from tools.catalog import Catalog
-from tools.search_tools import TOOL_SEARCH, Library
+from tools.search_tools import TOOL_CALL, TOOL_SEARCH, Library
 
 
 class _Together(Mapping[str, Contract]):
@@ -65,3 +65,22 @@ class DeferredReach(Reach):
             return f"not executed: {said}", "unknown_tool"
         said = unknown_tool(name, [self._tools[shown] for shown in self.offered(context, loaded)])
         return f"{said} Others are found by {TOOL_SEARCH}.", "unknown_tool"
+
+
+class PresentedReach(Reach):
+    """The two tools of a toolkit, and what a direct call of one behind them is told.
+
+    Args:
+        shown: `tool_search` and `tool_call`.
+        library: The tools that `tool_call` runs.
+    """
+
+    def __init__(self, shown: Sequence[Contract], library: Mapping[str, Contract]) -> None:
+        super().__init__(shown)
+        self._library = library
+
+    def _out_of_reach(self, name: str, context: Context, loaded: Sequence[str]) -> tuple[str, Code]:
+        if name in self._library:
+            said = f"{name} is called through {TOOL_CALL}, by its name and its input"
+            return f"not executed: {said}; {TOOL_SEARCH} tells its inputSchema", "not_loaded"
+        return super()._out_of_reach(name, context, loaded)

@@ -7,6 +7,7 @@ from types import ModuleType
 NAMES = (
     "tools_in_context",
     "deferred_tool_search",
+    "tool_search_toolkit",
     "tool_calling",
     "forced_output",
     "one_call",

@@ -5,6 +5,8 @@ The rules, in the order in which they are applied to a value:
 * Text is decoded as JSON, once, where the schema allows no text and allows what it decodes to:
   `"4"` for an integer, `"[1]"` for an array, `"false"` (also `"False"`) for a boolean. Never
   where text is allowed, and never `"4.5"` for an integer: what does not fit is left for validation.
+* Blank text is an empty object where the schema allows nothing but an object, as it is for the
+  arguments as a whole.
 * A number without a fraction becomes an integer where the schema allows only integers.
 * null for a field that is neither required nor nullable counts as the field left out.
 * A field left out gets its default, also in nested objects that were sent.
@@ -99,6 +101,8 @@ class Plan:
 
     def _decoded(self, text: str) -> Any:
         """Decode text where text is not allowed; text that loses or does not fit stays text."""
+        if self.kinds == {"object"} and not text.strip():
+            return {}
         if text in _PYTHON_BOOLEANS and "boolean" in self.kinds:
             return _PYTHON_BOOLEANS[text]
         try:
