@@ -14,7 +14,10 @@ from graphs.errors import UsageError
 from graphs.memory import Memory
 
 NAMESPACE = ("threads",)
-SETTINGS = ("model", "docs", "tools", "company", "read_only", "max_tool_rounds", "max_turns")
+SETTINGS = (
+    *("model", "docs", "tools", "company", "read_only", "max_tool_rounds", "max_turns"),
+    "schema",
+)
 """What of a run's settings is kept with its thread, so that `rungs resume` needs no flags."""
 
 _PAGE = 200

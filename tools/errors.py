@@ -8,6 +8,7 @@ class ContractError(ValueError):
 
     def __init__(self, tool: str, reason: str) -> None:
         super().__init__(f"tool '{tool}' cannot be offered: {reason}")
+        self.reason = reason
 
 
 class ArgumentsError(ValueError):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from graphs.cli.extract_command import extract
 from graphs.cli.options import (
     AnswerOnly,
     Approve,
@@ -12,9 +13,11 @@ from graphs.cli.options import (
     Call,
     Db,
     Edit,
+    MaxTurns,
     NotesOwner,
     Reject,
     Respond,
+    Schema,
     User,
 )
 from graphs.cli.settings import DEFAULT_DB
@@ -31,6 +34,7 @@ app = typer.Typer(
 )
 notes_app = typer.Typer(help="Look at a user's notes, or delete one.", rich_markup_mode=None)
 app.add_typer(notes_app, name="notes")
+app.command()(extract)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it so
@@ -101,10 +105,8 @@ def ask(
         bool | None,
         typer.Option("--read-only/--no-read-only", help="Run no tool that changes state."),
     ] = None,
-    max_turns: Annotated[
-        int | None,
-        typer.Option("--max-turns", metavar="N", help="Turns of a ReAct run."),
-    ] = None,
+    max_turns: MaxTurns = None,
+    schema: Schema = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
     quiet: AnswerOnly = False,
@@ -121,7 +123,7 @@ def ask(
     from graphs.cli.settings import Settings, check_thread_id
 
     settings = Settings(
-        graph, user, model, docs, tools, company, max_tool_rounds, read_only, max_turns
+        graph, user, model, docs, tools, company, max_tool_rounds, read_only, max_turns, schema
     ).absolute()
     if thread is not None:
         thread = check_thread_id(thread)

@@ -133,6 +133,7 @@ def _outcome(values: Mapping[str, Any]) -> Ended:
         "usage": values.get("usage"),
         "receipts": values.get("receipts"),
         "pause": Pause(),
+        **{name: values[name] for name in ("record", "rejection") if name in values},
     }
 
 

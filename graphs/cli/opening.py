@@ -7,6 +7,7 @@ from typing import Any
 
 from graphs import models
 from graphs.cli.indexing import index_documents
+from graphs.cli.schemas import load_schema
 from graphs.cli.screen import Screen
 from graphs.cli.settings import DEFAULT_GRAPH, OPTIONS, Settings
 from graphs.context import read_context
@@ -14,6 +15,9 @@ from graphs.errors import UsageError
 from graphs.open import open_graph
 from graphs.variants import GRAPHS
 from tools import load_tools
+
+WITH_SCHEMA = "forced_output"
+"""The graph whose record has a schema of the user's."""
 
 
 @contextmanager
@@ -33,6 +37,7 @@ def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
     try:
         settings.check_tools()
         tools = None if settings.tools is None else load_tools(settings.tools)
+        wiring = _wiring(name, settings)
         _check_context(name, settings)
         model = models.resolve(settings.model_name)
     finally:
@@ -40,8 +45,17 @@ def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
     with _environment("RUNGS_DOCS", settings.docs):
         if settings.docs is not None:
             index_documents(settings.docs, screen)
-        with open_graph(name, db=db, model=model, tools=tools) as graph:
+        with open_graph(name, db=db, model=model, tools=tools, **wiring) as graph:
             yield graph
+
+
+def _wiring(name: str, settings: Settings) -> dict[str, Any]:
+    """Return what the variant is wired with beside model and tools."""
+    if settings.schema is None:
+        return {}
+    if name != WITH_SCHEMA:
+        raise UsageError(f"--schema is for --graph {WITH_SCHEMA}: {name} fills no record")
+    return {"schema": load_schema(settings.schema)}
 
 
 def _check_context(name: str, settings: Settings) -> None:

@@ -18,6 +18,13 @@ User = Annotated[
         "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
     ),
 ]
+MaxTurns = Annotated[
+    int | None, typer.Option("--max-turns", metavar="N", help="Turns of a ReAct run.")
+]
+Schema = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="S", help="The record's schema, for forced_output."),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")
 ]

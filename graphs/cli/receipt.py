@@ -103,7 +103,8 @@ def program() -> str:
 
 def as_json(ended: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `--json` prints."""
-    names = ("thread_id", "graph", "answer", "status", "stop_reason", "usage")
+    names = ["thread_id", "graph", "answer", "status", "stop_reason", "usage"]
+    names += [name for name in ("record", "rejection") if name in ended]
     told = {name: ended.get(name) for name in names}
     if receipts := ended.get("receipts"):
         told["receipts"] = receipts

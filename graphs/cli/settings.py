@@ -38,6 +38,7 @@ class Settings:
         max_tool_rounds: Tool rounds before the last call.
         read_only: Whether tools that change state are left out.
         max_turns: Turns of a ReAct run.
+        schema: The record's schema, as `load_schema` takes it.
     """
 
     graph: str | None = None
@@ -49,10 +50,15 @@ class Settings:
     max_tool_rounds: int | None = None
     read_only: bool | None = None
     max_turns: int | None = None
+    schema: str | None = None
 
     def absolute(self) -> Self:
         """Name files and folders such that a later run finds them from any place."""
-        return replace(self, docs=_absolute(self.docs), tools=_absolute(self.tools))
+        schema = self.schema
+        if schema is not None and re.search(r"\.py:[^:/]*$|\.json$", schema.strip()):
+            schema = _absolute(schema)
+        docs, tools = _absolute(self.docs), _absolute(self.tools)
+        return replace(self, docs=docs, tools=tools, schema=schema)
 
     def over(self, recorded: Mapping[str, Any]) -> Self:
         """Fill in what was not given with what a thread recorded."""
