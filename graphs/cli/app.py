@@ -11,9 +11,11 @@ from graphs.cli.options import (
     AsJson,
     AsJsonLines,
     Call,
+    Company,
     Db,
     Edit,
     MaxTurns,
+    ModelName,
     NotesOwner,
     Reject,
     Respond,
@@ -87,16 +89,8 @@ def ask(
         str | None,
         typer.Option("--tools", envvar="RUNGS_TOOLS", metavar="FILE", help="The tools file."),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", "-m", metavar="M", help="offline, openai:NAME or another provider:NAME."
-        ),
-    ] = None,
-    company: Annotated[
-        str | None,
-        typer.Option("--company", metavar="NAME", help="The company the assistant works for."),
-    ] = None,
+    model: ModelName = None,
+    company: Company = None,
     max_tool_rounds: Annotated[
         int | None,
         typer.Option("--max-tool-rounds", metavar="N", help="Tool rounds before the last call."),

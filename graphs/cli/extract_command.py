@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from graphs.cli.options import Db, User
+from graphs.cli.options import Company, Db, ModelName, User
 from graphs.cli.settings import DEFAULT_DB
 
 
@@ -39,16 +39,8 @@ def extract(
         int, typer.Option("--jobs", "-j", min=1, max=64, help="How many run at the same time.")
     ] = 4,
     again: Annotated[bool, typer.Option("--again", help="Ask about finished texts, too.")] = False,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model", "-m", metavar="M", help="offline, openai:NAME or another provider:NAME."
-        ),
-    ] = None,
-    company: Annotated[
-        str | None,
-        typer.Option("--company", metavar="NAME", help="The company the assistant works for."),
-    ] = None,
+    model: ModelName = None,
+    company: Company = None,
     user: User = None,
     db: Db = DEFAULT_DB,
     as_json: Annotated[

@@ -25,6 +25,16 @@ Schema = Annotated[
     str | None,
     typer.Option("--schema", metavar="S", help="The record's schema, for forced_output."),
 ]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model", "-m", metavar="M", help="offline, openai:NAME or another provider:NAME."
+    ),
+]
+Company = Annotated[
+    str | None,
+    typer.Option("--company", metavar="NAME", help="The company the assistant works for."),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")
 ]
