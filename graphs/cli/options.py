@@ -18,6 +18,14 @@ User = Annotated[
         "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
     ),
 ]
+MaxToolRounds = Annotated[
+    int | None,
+    typer.Option("--max-tool-rounds", metavar="N", help="Tool rounds before the last call."),
+]
+ReadOnly = Annotated[
+    bool | None,
+    typer.Option("--read-only/--no-read-only", help="Run no tool that changes state."),
+]
 MaxTurns = Annotated[
     int | None, typer.Option("--max-turns", metavar="N", help="Turns of a ReAct run.")
 ]
