@@ -14,6 +14,7 @@ from graphs.cli.options import (
     Company,
     Db,
     Edit,
+    Graph,
     MaxToolRounds,
     MaxTurns,
     ModelName,
@@ -69,9 +70,7 @@ def ask(
         str, typer.Argument(help="The question; - reads it from stdin.", show_default=False)
     ],
     *,
-    graph: Annotated[
-        str | None, typer.Option("--graph", "-g", metavar="NAME", help="The variant.")
-    ] = None,
+    graph: Graph = None,
     user: User = None,
     thread: Annotated[
         str | None,

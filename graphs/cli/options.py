@@ -33,6 +33,7 @@ Schema = Annotated[
     str | None,
     typer.Option("--schema", metavar="S", help="The record's schema, for forced_output."),
 ]
+Graph = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="The variant.")]
 ModelName = Annotated[
     str | None,
     typer.Option(
