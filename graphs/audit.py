@@ -23,10 +23,10 @@ logger = logging.getLogger("rungs.audit")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One call of a model or of a tool.
+    """One call of a model or of a tool, a revision of a run's notes, or a compaction.
 
     Attributes:
-        kind: What was called.
+        kind: What happened.
         step: Place of the model call in the run, from 1; a tool call has the place of the reply
             that made it.
         status: `success`, or `error` for a call that failed or was not executed.
@@ -47,11 +47,16 @@ class Event:
         cached: Whether the result came from the cache.
         redacted: Counts by kind of what was taken out of it before it was recorded.
         found: Names of the tools that a search returned.
+        revision: Which revision of a run's notes; its text is the `result`.
+        characters: How long the notes are.
+        tokens_before: Tokens of the next prompt before a compaction.
+        tokens_after: And after it.
+        counted_by: How they were counted.
         thread: The thread, where the event was logged as it happened.
         user: The user, likewise.
     """
 
-    kind: Literal["model_call", "tool_call"]
+    kind: Literal["model_call", "tool_call", "notes_revision", "compaction"]
     step: int
     status: Literal["success", "error"] = "success"
     seconds: float | None = None
@@ -70,6 +75,11 @@ class Event:
     cached: bool = False
     redacted: dict[str, int] | None = None
     found: list[str] | None = None
+    revision: int | None = None
+    characters: int | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    counted_by: str | None = None
     thread: str | None = None
     user: str | None = None
 
@@ -170,3 +180,9 @@ def tool_call(scope: "Scope", call: ToolCall, result: ToolMessage, *, step: int)
 
 def _who(scope: "Scope") -> dict[str, str | None]:
     return {"thread": scope.thread_id, "user": scope.context.user}
+
+
+def log(event: Event) -> None:
+    """Log an event as it happens."""
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(event.as_json())

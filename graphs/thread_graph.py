@@ -17,7 +17,7 @@ from graphs.context import Context, read_context
 from graphs.errors import UsageError
 from graphs.memory import Memory
 from graphs.thread_locks import ThreadInUseError, alone_in
-from graphs.threads import enter_thread, is_waiting
+from graphs.threads import enter_thread, is_waiting, stopped_early
 from graphs.transcript import newest_question, with_ids
 
 MIN_STEPS = 3
@@ -146,7 +146,13 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return _Run(str(thread_id), checked, question, read, settings.get("metadata", {}))
 
     def _enter(self, run: "_Run") -> "_Run":
-        """Note that the run begins, and begin anew where nothing of it was written before."""
+        """Note that the run begins, and begin anew where nothing of it was written before.
+
+        A run that stopped early is gone on with by a new run, which begins with its notes.
+        """
+        if run.input is None and (again := stopped_early(self.memory, run.thread_id)):
+            given, question = _read_input(again)
+            run = replace(run, input=given, question=question)
         asked = enter_thread(
             self.memory,
             run.thread_id,

@@ -102,6 +102,20 @@ def unrecorded_question(memory: Memory, thread_id: str) -> str | None:
     return _unrecorded(item.value, _saved(memory, thread_id)) if item else None
 
 
+def stopped_early(memory: Memory, thread_id: str) -> dict[str, Any] | None:
+    """Return the input that goes on where a run stopped early: its question, and its notes.
+
+    None where the newest run of the thread did not stop early.
+    """
+    item, saved = memory.store.get(NAMESPACE, thread_id), _saved(memory, thread_id)
+    values = saved.checkpoint["channel_values"] if saved else {}
+    if item is None or values.get("status") != "stopped_early":
+        return None
+    if _unrecorded(item.value, saved) is not None:
+        return None
+    return {"messages": [("user", item.value["question"])], "from_notes": values.get("notes")}
+
+
 def list_threads(memory: Memory, user_id: str | None = None) -> list[Thread]:
     """List a user's threads, newest first; without a user those that belong to nobody."""
     found: list[Item] = []

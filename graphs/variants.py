@@ -15,6 +15,7 @@ NAMES = (
     "full_agent",
     "ladder",
     "react_transcript",
+    "react_todo_notes",
 )
 
 

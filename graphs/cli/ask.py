@@ -9,7 +9,7 @@ from graphs.cli.following import Ended, Run, follow, pause_in
 from graphs.cli.opening import opened
 from graphs.cli.pauses import answering_commands, tell_call
 from graphs.cli.prompting import ask_person, can_ask
-from graphs.cli.receipt import as_json, next_command, receipt, rungs_told, why
+from graphs.cli.receipt import BESIDE, as_json, next_command, receipt, rungs_told, why
 from graphs.cli.screen import Screen
 from graphs.cli.settings import DEFAULT_GRAPH
 from graphs.errors import UsageError
@@ -77,6 +77,10 @@ def _close(ended: Ended, run: Run, screen: Screen) -> None:
         screen.text()
         screen.text(ended["answer"], "bold")
         screen.text()
+    for name in BESIDE:
+        if ended.get(name) and not ended["answer"]:
+            screen.text(f"{name}:", "dim")
+            screen.text(ended[name])
     for line in rungs_told(ended):
         screen.text(line, "dim")
     good = ended["status"] in {"answered", "record"}

@@ -10,6 +10,7 @@ from langchain_core.messages import HumanMessage
 from graphs.cli.answers import Answer, Decisions
 from graphs.cli.interrupts import stoppable
 from graphs.cli.pauses import Pause, pause_of, why_waiting
+from graphs.cli.receipt import BESIDE
 from graphs.cli.screen import Screen
 from graphs.cli.settings import Settings
 from graphs.cli.steps import Steps
@@ -65,7 +66,8 @@ def follow(
     asked = [] if question is None else [HumanMessage(question)]
     known = _began(graph, thread_id)
     before = graph.get_state(config)
-    if not asked and not before.next:
+    goes_on = before.next or before.values.get("status") == "stopped_early"
+    if not asked and not goes_on:
         screen.text(f"thread {thread_id}", "dim")
         return _outcome(before.values)
     if not asked and decisions is None and before.interrupts:
@@ -132,6 +134,7 @@ def _outcome(values: Mapping[str, Any]) -> Ended:
         "stop_reason": values.get("stop_reason") or "the thread holds no answer",
         "usage": values.get("usage"),
         "receipts": values.get("receipts"),
+        **{name: values[name] for name in BESIDE if values.get(name)},
         "pause": Pause(),
         **{name: values[name] for name in ("record", "rejection") if name in values},
     }

@@ -13,6 +13,9 @@ from graphs.cli.settings import DEFAULT_DB, DEFAULT_GRAPH
 from graphs.variants import GRAPHS
 
 UNFINISHED = {"cancelled", "waiting", "stopped_early"}
+BESIDE = ("notes", "summary")
+"""What some variants tell beside the answer."""
+
 MODEL_FAILED = "the model failed"
 """How a stop reason begins that says itself what to do."""
 
@@ -108,4 +111,5 @@ def as_json(ended: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: ended.get(name) for name in names}
     if receipts := ended.get("receipts"):
         told["receipts"] = receipts
+    told |= {name: ended[name] for name in BESIDE if name in ended}
     return told | {"waiting": waiting_json(ended["pause"].calls)}

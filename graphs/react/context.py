@@ -34,3 +34,29 @@ class ReactContext(Context):
     def cap(self) -> int:
         """The cap on turns."""
         return self.max_turns
+
+
+class NotesContext(ReactContext):
+    """Settings of the variant that keeps notes."""
+
+    max_turns: int = Field(
+        default=40,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="Turns for one question before the run stops early, with its notes.",
+    )
+    kept_turns: int = Field(
+        default=8,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="The newest turns that the model is shown.",
+    )
+    notes_limit: int = Field(
+        default=4000,
+        strict=True,
+        ge=1,
+        le=1_000_000,
+        description="Characters of the notes file; a longer text is refused.",
+    )

@@ -1,0 +1,173 @@
+"""The notes file of a run: one row of the store for each run, which no other run touches."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from langchain_core.tools import InjectedToolArg
+from langgraph.store.base import BaseStore, Item
+
+from graphs import audit
+from graphs.node import Scope
+from graphs.react.turns import Turn
+from graphs.state import State
+from graphs.transcript import newest_question
+from graphs.waiting import Steps, Wait
+from tools import CallScope, Contract, contract, redact
+from tools.notes import user_label
+from tools.text import clean_text
+
+SAVED = "notes saved"
+UNREADABLE = "(the notes of this run can't be read; they were left as they are)"
+
+logger = logging.getLogger("rungs")
+
+
+@dataclass(frozen=True, slots=True)
+class NotesFile:
+    """Where the notes of one run lie, and which turn it is.
+
+    Attributes:
+        store: The store; None where the graph has none: then the transcript alone holds them.
+        thread: The thread.
+        run: Id of the question that the run answers.
+        user: Whose run it is, for the log.
+        turn: The turn that writes.
+        call: Id of the call that writes: it writes once, however often it is run.
+        limit: Characters (code points) that the notes may have.
+    """
+
+    store: BaseStore | None
+    thread: str | None
+    run: str
+    user: str | None = None
+    turn: int = 0
+    call: str = ""
+    limit: int = 0
+
+    @property
+    def namespace(self) -> tuple[str, str]:
+        """The namespace of the thread's notes files."""
+        return ("run_notes", user_label(self.thread or "none"))
+
+
+class NotesFileError(ValueError):
+    """Notes that can't be kept; one sentence that says why."""
+
+
+def update_notes(text: str, file: Annotated[NotesFile, InjectedToolArg]) -> str:
+    """Replace your notes with this text: plan and findings, for old turns drop out of the prompt.
+
+    Args:
+        text: The whole of the notes; what it leaves out is gone.
+        file: The notes file of the run; never shown to the model.
+
+    Raises:
+        NotesFileError: The text is too long, or what is stored can't be read; it is kept as it is.
+    """
+    kept = redact(clean_text(text))
+    if len(kept) > file.limit:
+        raise NotesFileError(
+            f"the notes have {len(kept):,} characters, at most {file.limit:,} are allowed: "
+            "write a shorter version; the old notes were kept"
+        )
+    revision = None
+    if file.store is not None:
+        item = file.store.get(file.namespace, file.run)
+        if not _is_notes(item):
+            raise NotesFileError("the stored notes can't be read, and were left as they are")
+        old: Mapping[str, Any] = item.value if item else {}
+        if old.get("call") == file.call:
+            return SAVED
+        revision = int(old.get("revision", 0)) + 1
+        value = {"text": kept, "revision": revision, "turn": file.turn, "call": file.call}
+        file.store.put(file.namespace, file.run, value, index=False)
+    audit.log(
+        audit.Event(
+            kind="notes_revision",
+            step=file.turn,
+            revision=revision,
+            characters=len(kept),
+            result=kept,
+            thread=file.thread,
+            user=file.user,
+        )
+    )
+    return SAVED
+
+
+def notes_tool() -> Contract:
+    """Make the tool's contract: it touches nothing but the run's own notes, and needs no yes."""
+    made = contract(update_notes, effect="read_only", requires_confirmation=False)
+    return replace(made, injected={"file": _file_of_call})
+
+
+def _file_of_call(scope: CallScope) -> NotesFile:
+    runtime, state = scope.runtime, scope.state
+    thread = scope.config.get("configurable", {}).get("thread_id")
+    progress = state.get("progress") or {}
+    return NotesFile(
+        store=runtime.store,
+        thread=None if thread is None else str(thread),
+        run=newest_question(state["messages"]).id or "",
+        user=runtime.context.user,
+        turn=progress.get("rounds", 0),
+        call=scope.call_id,
+        limit=runtime.context.notes_limit,
+    )
+
+
+def file_of(state: State, scope: Scope) -> NotesFile:
+    """Return the notes file of the run in progress."""
+    run = newest_question(state["messages"]).id or ""
+    return NotesFile(scope.store, scope.thread_id, run, scope.context.user)
+
+
+def begin_notes(file: NotesFile, text: str) -> Steps[None]:
+    """Create the notes file of a run: empty, or with what an earlier run left."""
+    store = file.store
+    if store is None:
+        return
+    value = {"text": text, "revision": 0, "turn": 0, "call": ""}
+    where, key = file.namespace, file.run
+    yield Wait(
+        lambda: store.put(where, key, value, index=False),
+        lambda: store.aput(where, key, value, index=False),
+    )
+
+
+def read_notes_file(file: NotesFile, turns: Sequence[Turn], begun_with: str) -> Steps[str]:
+    """Read the notes; without a store, out of the transcript, which holds every revision.
+
+    Args:
+        file: The notes file.
+        turns: The run's turns.
+        begun_with: What the run began with.
+
+    Returns:
+        The notes, "" where there are none, or a line that says that they can't be read.
+    """
+    store = file.store
+    if store is None:
+        return _last_saved(turns, begun_with)
+    where, key = file.namespace, file.run
+    item = yield Wait(lambda: store.get(where, key), lambda: store.aget(where, key))
+    if not _is_notes(item):
+        logger.warning("the notes of a run in thread %s can't be read", file.thread)
+        return UNREADABLE
+    return str(item.value["text"]) if item else ""
+
+
+def _is_notes(item: Item | None) -> bool:
+    return item is None or (
+        isinstance(item.value, dict) and isinstance(item.value.get("text"), str)
+    )
+
+
+def _last_saved(turns: Sequence[Turn], begun_with: str) -> str:
+    for turn in reversed(turns):
+        result = turn.result
+        if result and (result.name, result.text) == (update_notes.__name__, SAVED):
+            return redact(clean_text(str(turn.reply.tool_calls[0]["args"].get("text", ""))))
+    return begun_with
