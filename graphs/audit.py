@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
+from graphs.transcript import COMPACTION
 from tools.redact import redact, redact_data
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Event:
         tokens_before: Tokens of the next prompt before a compaction.
         tokens_after: And after it.
         counted_by: How they were counted.
+        failure: Why a summarizer was asked again, or in vain.
         thread: The thread, where the event was logged as it happened.
         user: The user, likewise.
     """
@@ -80,6 +82,7 @@ class Event:
     tokens_before: int | None = None
     tokens_after: int | None = None
     counted_by: str | None = None
+    failure: str | None = None
     thread: str | None = None
     user: str | None = None
 
@@ -101,6 +104,8 @@ def events(messages: Iterable[BaseMessage]) -> Iterator[Event]:
     for message in messages:
         if isinstance(message, HumanMessage):
             step = 0
+        elif COMPACTION in message.additional_kwargs:
+            yield compaction_event(message, step)
         elif isinstance(message, AIMessage):
             step += 1
             asked.update({call["id"]: call for call in message.tool_calls})
@@ -149,6 +154,27 @@ def tool_event(result: ToolMessage, step: int, arguments: dict[str, Any], **more
     )
 
 
+def compaction_event(record: BaseMessage, step: int, **more: Any) -> Event:
+    """Make the event of a compaction, of the record that it left in the transcript."""
+    told = record.additional_kwargs[COMPACTION]
+    usage = record.usage_metadata if isinstance(record, AIMessage) else None
+    text = redact(str(record.text))
+    return Event(
+        kind="compaction",
+        step=step,
+        status="success" if told["made"] else "error",
+        seconds=record.response_metadata.get("seconds"),
+        result=text if told["made"] else f"no summary was made: {text}",
+        model=record.response_metadata.get("model_name"),
+        input_tokens=usage["input_tokens"] if usage else None,
+        output_tokens=usage["output_tokens"] if usage else None,
+        tokens_before=told["tokens_before"],
+        tokens_after=told["tokens_after"],
+        counted_by=told["counted_by"],
+        **more,
+    )
+
+
 def model_call(
     scope: "Scope", asked: "Asked", *, step: int, messages: int, offered: Iterable[str]
 ) -> None:
@@ -180,6 +206,13 @@ def tool_call(scope: "Scope", call: ToolCall, result: ToolMessage, *, step: int)
 
 def _who(scope: "Scope") -> dict[str, str | None]:
     return {"thread": scope.thread_id, "user": scope.context.user}
+
+
+def compaction(scope: "Scope", record: BaseMessage, failures: Iterable[str], *, step: int) -> None:
+    """Log a compaction, and why the summarizer was asked again or in vain."""
+    if logger.isEnabledFor(logging.INFO):
+        why = "; ".join(failures) or None
+        logger.info(compaction_event(record, step, failure=why, **_who(scope)).as_json())
 
 
 def log(event: Event) -> None:

@@ -27,6 +27,9 @@ from graphs.errors import UsageError
 from graphs.models.quirks import replayable
 from tools.wrapper import Code
 
+COMPACTION = "compaction"
+"""Key, in `additional_kwargs`, of a summary among the replies."""
+
 SUPERSEDED = "not executed: superseded by a new message"
 INTERRUPTED = "interrupted before a result came: its outcome is unknown"
 

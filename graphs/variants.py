@@ -16,6 +16,7 @@ NAMES = (
     "ladder",
     "react_transcript",
     "react_todo_notes",
+    "react_compaction",
 )
 
 

@@ -36,6 +36,9 @@ def tell(
         if not (with_text and event.result):
             return head
         head += ": "
+    elif event.kind == "compaction":
+        counted = f"{event.tokens_before:,} to {event.tokens_after:,} tokens"
+        head = f"compaction{_cost(event)}: {counted} ({event.counted_by}): "
     else:
         failed = "" if event.status == "success" else "error: "
         head = f"  {_call(event.tool or 'unknown', event.arguments)}{_cost(event)}: {failed}"

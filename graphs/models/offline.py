@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from graphs.models import offline_react
+from graphs.models import offline_react, offline_summary
 from graphs.models.offline_answer import demanded_step, next_step
 from graphs.models.offline_conversation import Conversation
 from graphs.models.offline_plan import sort_tools
@@ -71,6 +71,8 @@ class OfflineModel(BaseChatModel):
         step: str | list[tuple[str, dict[str, Any]]]
         if forced := kwargs.get("tool_choice"):
             step = [(forced, _forced_arguments(messages, schemas, forced))]
+        elif (summary := offline_summary.summary_of(messages)) is not None:
+            step = summary
         elif (reading := offline_react.read(messages)) is not None:
             step = offline_react.reply_to(reading)
         else:

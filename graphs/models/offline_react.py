@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from graphs.models.offline_answer import HANDLERS, NO_QUESTION
 from graphs.models.offline_conversation import Conversation, Done
 from graphs.models.offline_plan import Task, Tools, sort_tools, split
+from graphs.models.offline_progress import noted, one_line, recalled, settled_in
 from graphs.react.keywords import QUOTE
 from graphs.react.parser import Action, parse
 
@@ -24,8 +25,6 @@ _ACTION = re.compile(r"^- ([^\[\s]+)\[([^\[\]{}]*)\][^:]*: (.+)$", re.MULTILINE)
 _QUESTION = re.compile(
     r"^Question: (.*?)(?=\n\nProgress so far:|\nObservation: |\Z)", re.DOTALL | re.MULTILINE
 )
-_SETTLED = re.compile(r"^\[x\] (.+?) => (.+)$")
-_OPEN = re.compile(r"^- ([^\[\s]+)\[(.*)\] -> (.+)$")
 
 
 @dataclass(slots=True)
@@ -49,8 +48,7 @@ class Reading:
     @property
     def settled(self) -> dict[str, str]:
         """The parts of the question that are answered, by what was noted of them."""
-        found = (_SETTLED.match(line) for line in self.notes)
-        return {one.group(1): one.group(2) for one in found if one}
+        return settled_in(self.notes)
 
 
 def read(messages: Sequence[BaseMessage]) -> Reading | None:
@@ -78,8 +76,8 @@ def read(messages: Sequence[BaseMessage]) -> Reading | None:
             reading.seen.done.append(_done(action, parameters, result))
             action = None
         reading.must_answer = text.endswith(NOW)
-    recalled = [found.groups() for line in reading.notes if (found := _OPEN.match(line))]
-    reading.seen.done[:0] = [_done(Action(n, i, ""), parameters, r) for n, i, r in recalled]
+    kept = [_done(Action(n, i, ""), parameters, r) for n, i, r in recalled(reading.notes)]
+    reading.seen.done[:0] = kept
     return reading
 
 
@@ -113,7 +111,7 @@ def reply_to(reading: Reading) -> str:
     settled = reading.settled
     answers: dict[str, str] = {}
     for task in tasks:
-        known = settled.get(_line(task.text))
+        known = settled.get(one_line(task.text))
         tools = Tools() if reading.must_answer else reading.tools
         step = known or HANDLERS[task.kind](task, reading.seen, tools)
         if isinstance(step, str):
@@ -122,7 +120,7 @@ def reply_to(reading: Reading) -> str:
             notes = {"text": _notes(tasks, answers)}
             return _action("I keep my plan and what I found.", UPDATE_NOTES, notes)
         else:
-            return _action(f"I need to know: {_line(task.text)}", *step[0])
+            return _action(f"I need to know: {one_line(task.text)}", *step[0])
     return _final("\n\n".join(dict.fromkeys(answers.values())))
 
 
@@ -130,19 +128,11 @@ def _should_note(tasks: list[Task], answers: dict[str, str], reading: Reading) -
     """Note a plan of several parts first, and then each part that was settled since."""
     if len(tasks) == 1:
         return False
-    return not reading.notes or any(_line(text) not in reading.settled for text in answers)
+    return not reading.notes or any(one_line(text) not in reading.settled for text in answers)
 
 
 def _notes(tasks: list[Task], answers: dict[str, str]) -> str:
-    return "\n".join(_noted(task, answers.get(task.text)) for task in tasks)
-
-
-def _noted(task: Task, answer: str | None) -> str:
-    return f"[x] {_line(task.text)} => {_line(answer)}" if answer else f"[ ] {_line(task.text)}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    return "\n".join(noted(task.text, answers.get(task.text)) for task in tasks)
 
 
 def _action(thought: str, name: str, arguments: dict[str, str]) -> str:

@@ -1,5 +1,7 @@
 """The settings of the ReAct variants."""
 
+import math
+
 from pydantic import Field
 
 from graphs.context import Context
@@ -60,3 +62,40 @@ class NotesContext(ReactContext):
         le=1_000_000,
         description="Characters of the notes file; a longer text is refused.",
     )
+
+
+class CompactionContext(ReactContext):
+    """Settings of the variant that compacts its history."""
+
+    max_turns: int = Field(
+        default=60,
+        strict=True,
+        ge=1,
+        le=10_000,
+        description="Turns for one question before the last call, those before a summary included.",
+    )
+    context_window: int = Field(
+        default=200_000,
+        strict=True,
+        ge=1,
+        le=100_000_000,
+        description="Tokens that the model can be sent.",
+    )
+    compact_at: float = Field(
+        default=0.75,
+        gt=0,
+        le=1,
+        description="The fraction of the window from which on the history is summarized.",
+    )
+    kept_turns: int = Field(
+        default=3,
+        strict=True,
+        ge=1,
+        le=1000,
+        description="The newest turns that a summary leaves as they are.",
+    )
+
+    @property
+    def threshold(self) -> int:
+        """Tokens from which on the history is summarized."""
+        return max(1, math.ceil(self.context_window * self.compact_at))

@@ -13,9 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from graphs.models.quirks import answer_text
 from graphs.react.parser import FinalAnswer, parse
-
-COMPACTION = "compaction"
-"""Key, in `additional_kwargs`, of a summary among the replies."""
+from graphs.transcript import COMPACTION
 
 
 class Turn(NamedTuple):

@@ -1,0 +1,127 @@
+"""`count_tokens`: how full the window is before each model call."""
+
+import asyncio
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+
+from graphs.model_source import ModelSource
+from graphs.node import Node, Scope, Update
+from graphs.react.context import CompactionContext
+from graphs.react.counting import Count, TokenCounter, count
+from graphs.react.prompt import ReactPrompt
+from graphs.react.summary import Compacted, Window, compacted, view_of
+from graphs.react.turns import Turn, turns_of
+from graphs.react.views import messages_of
+from graphs.state import State
+from graphs.transcript import COMPACTION, newest_question
+from graphs.waiting import Steps, Wait
+
+
+class WindowCounter:
+    """Counts the request that a view of the run makes.
+
+    Args:
+        source: The model.
+        prompt: The ReAct prompt.
+        counter: The caller's own counter.
+    """
+
+    def __init__(
+        self, source: ModelSource, prompt: ReactPrompt, counter: TokenCounter | None
+    ) -> None:
+        self._source, self._prompt, self._counter = source, prompt, counter
+
+    def count(
+        self, turns: Sequence[Turn], done: Compacted, state: State, scope: Scope, *, fresh: bool
+    ) -> Steps[Count]:
+        """Count the next request.
+
+        Args:
+            turns: The run's turns.
+            done: Its newest compaction.
+            state: The state.
+            scope: The run.
+            fresh: Whether the window was just compacted: then no earlier request is its beginning.
+        """
+        settings = scope.context
+        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        messages, question = state["messages"], newest_question(state["messages"])
+        view = view_of(turns, done)
+        most = settings.observation_limit
+        sent = messages_of(view, self._prompt, messages, question, most)
+        system: BaseMessage = yield from self._prompt.system(scope)
+        if not self._source.is_ready(settings):
+            yield self._source.prepare(settings)
+        name = self._source.name(settings)
+        answered = None if fresh else _answered(turns, done, sent)
+
+        def counted() -> Count:
+            return count([system, *sent], counter=self._counter, model=name, answered=answered)
+
+        # Reading tiktoken's table, or a caller's counter, may block.
+        counts: Count = yield Wait(counted, lambda: asyncio.to_thread(counted))
+        return counts
+
+
+def _answered(
+    turns: Sequence[Turn], done: Compacted, sent: Sequence[BaseMessage]
+) -> tuple[int, AIMessage] | None:
+    """Return the newest reply where its request was the beginning of this one."""
+    if len(turns) <= done.through or not isinstance(sent[-1], HumanMessage):
+        return None
+    newest = turns[-1].reply
+    if len(sent) < 2 or str(sent[-2].text) != str(newest.text):  # noqa: PLR2004 - the reply, and what came since
+        return None
+    return 1, newest
+
+
+def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) -> Node:
+    """Make the node that counts.
+
+    It keeps true that what is counted is the request that would be sent now, and that the numbers
+    by which the rules decide are recorded.
+
+    Args:
+        counter: Counts the request.
+        context: The variant's settings.
+    """
+
+    def body(state: State, scope: Scope) -> Steps[Update]:
+        settings = scope.context
+        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        question = newest_question(state["messages"]).id or ""
+        turns = turns_of(state["messages"], question)
+        done = compacted(state["messages"], question)
+        fresh = _is_fresh(state["messages"])
+        count = yield from counter.count(turns, done, state, scope, fresh=fresh)
+        return {"window": window(settings, count, turns=len(turns), done=done)}
+
+    return Node("count_tokens", body, context)
+
+
+def window(
+    settings: CompactionContext,
+    count: Count,
+    *,
+    turns: int,
+    done: Compacted,
+    exhausted: bool = False,
+) -> Window:
+    """Write down how full the window is."""
+    threshold = settings.threshold
+    return Window(
+        tokens=count.tokens,
+        by=count.by,
+        threshold=threshold,
+        ceiling=threshold + (settings.context_window - threshold) // 2,
+        droppable=max(0, turns - done.through - settings.kept_turns),
+        compacted=done.through > 0,
+        exhausted=exhausted,
+    )
+
+
+def _is_fresh(messages: Sequence[BaseMessage]) -> bool:
+    """Tell whether the newest reply came before the newest compaction."""
+    newest = next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
+    return newest is not None and COMPACTION in newest.additional_kwargs

@@ -1,0 +1,97 @@
+"""How many tokens the next request will have, and how that is known."""
+
+import functools
+import hashlib
+import math
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+TokenCounter = Callable[[list[BaseMessage]], int]
+CountedBy = Literal["token_counter", "usage", "tiktoken", "estimate"]
+
+BYTES_PER_TOKEN = 3.5
+"""Bytes of UTF-8 that a token is taken to have, a little fewer than most texts have."""
+
+PER_MESSAGE = 4
+"""Tokens that a message's role and its marks are taken to cost."""
+
+_BLOBS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of tokens, and how it was counted."""
+
+    tokens: int
+    by: CountedBy
+
+
+def count(
+    sent: Sequence[BaseMessage],
+    *,
+    counter: TokenCounter | None = None,
+    model: str = "",
+    answered: tuple[int, AIMessage] | None = None,
+) -> Count:
+    """Count what is about to be sent.
+
+    The caller's counter decides where there is one. Else what the model itself counted in the
+    request before is taken, and only what was added since is counted here: by tiktoken for OpenAI's
+    models, where its tables are on this machine (nothing is downloaded in a run), or estimated.
+
+    Args:
+        sent: The request, system prompt included.
+        counter: As LangChain's `trim_messages` takes it.
+        model: The model's name.
+        answered: The reply to a request that was the beginning of this one, where its model told
+            its usage, and how many messages of this request come behind that reply.
+    """
+    if counter is not None:
+        return Count(int(counter(list(sent))), "token_counter")
+    encoding = _encoding(model)
+    by: CountedBy = "estimate" if encoding is None else "tiktoken"
+    if answered is not None and (usage := answered[1].usage_metadata):
+        thought = (usage.get("output_token_details") or {}).get("reasoning", 0)
+        known = usage["input_tokens"] + usage["output_tokens"] - thought
+        added = sent[len(sent) - answered[0] :]
+        return Count(known + sum(_tokens(message, encoding) for message in added), "usage")
+    return Count(sum(_tokens(message, encoding) for message in sent), by)
+
+
+def _tokens(message: BaseMessage, encoding: Any) -> int:
+    text = str(message.text)
+    if encoding is None:
+        return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + PER_MESSAGE
+    return _encoded(encoding, text) + PER_MESSAGE
+
+
+@functools.lru_cache(maxsize=2048)
+def _encoded(encoding: Any, text: str) -> int:
+    """Count by tiktoken; what was counted before, nearly all of a transcript, is remembered."""
+    return len(encoding.encode(text, disallowed_special=()))
+
+
+@functools.lru_cache(maxsize=64)
+def _encoding(model: str) -> Any:
+    """Return tiktoken's encoding of a model, or None where it has none or its table is not here."""
+    try:
+        import tiktoken
+
+        name = tiktoken.encoding_name_for_model(model)
+    except (ImportError, KeyError):
+        return None
+    return tiktoken.get_encoding(name) if _is_at_hand(name) else None
+
+
+def _is_at_hand(encoding: str) -> bool:
+    """Tell whether tiktoken has downloaded an encoding's table before."""
+    table = _BLOBS.format(encoding.replace("_harmony", "_base"))
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    place = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
+    return (place / hashlib.sha1(table.encode(), usedforsecurity=False).hexdigest()).is_file()

@@ -1,0 +1,127 @@
+"""The summarizer: asked once, asked once more, and else half of the turns go without a summary."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+import prompts
+from graphs.asking import ask
+from graphs.model_source import ModelSource
+from graphs.models.quirks import answer_text
+from graphs.node import Scope
+from graphs.react.context import CompactionContext
+from graphs.react.identifiers import missing_from
+from graphs.react.keywords import quoted
+from graphs.react.summary import Compacted
+from graphs.react.turns import Turn
+from graphs.react.views import observation
+from graphs.state import State
+from graphs.transcript import newest_question
+from graphs.waiting import Steps
+from tools import redact
+
+TRIES = 2
+"""Calls of the summarizer for one compaction (seed "ReAct", Context compaction)."""
+
+SHORT = 200
+"""Characters that a summary may always have, however little it stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What came of asking for a summary.
+
+    Attributes:
+        reply: The summarizer's reply; None where no try gave a summary.
+        text: What stands for the turns from now on.
+        dropped: How many turns it stands for.
+        failures: Why a try gave none.
+    """
+
+    reply: AIMessage | None
+    text: str
+    dropped: int
+    failures: tuple[str, ...] = ()
+
+
+class Summarizer:
+    """Asks the run's model for a summary.
+
+    Args:
+        source: The model.
+
+    Raises:
+        TemplateError: A prompt is wrong.
+    """
+
+    def __init__(self, source: ModelSource) -> None:
+        self._source = source
+        self._system = prompts.load("summarize_progress", names=())
+        self._history = prompts.load(
+            "progress_to_summarize", names={"question", "progress", "transcript"}
+        )
+
+    def summarize(
+        self, done: Compacted, turns: Sequence[Turn], state: State, scope: Scope
+    ) -> Steps[Summary]:
+        """Summarize all but the kept turns of a window.
+
+        A summary that is empty, or longer than what it stands for, counts as failed. After two
+        failures the oldest half of the turns is dropped instead.
+
+        Args:
+            done: What was compacted before.
+            turns: The turns of the window.
+            state: The state.
+            scope: The run.
+        """
+        settings = scope.context
+        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        kept, most = settings.kept_turns, settings.observation_limit
+        old = turns[: len(turns) - kept]
+        replaced = "\n".join([done.text, *(written(turn, most) for turn in old)])
+        question = str(newest_question(state["messages"]).text)
+        history = self._history.render(
+            question=question,
+            progress=quoted(done.text) or "(nothing yet)",
+            transcript="\n".join(quoted(written(turn, most)) for turn in old),
+        )
+        system, view = SystemMessage(self._system.text), [HumanMessage(history)]
+        failures: list[str] = []
+        for _ in range(TRIES):
+            asked = yield from ask(
+                self._source, system, view, state["messages"], scope, offered=(), attempts=1
+            )
+            text = redact(answer_text(asked.reply)) if asked.reply else ""
+            why = asked.failure or _why_not(text, replaced)
+            if asked.reply is not None and not why:
+                lost = missing_from(text, replaced)
+                return Summary(asked.reply, f"{text}\n{lost}".rstrip(), len(old), tuple(failures))
+            failures.append(why)
+        dropped = max(1, len(turns) // 2)
+        return Summary(
+            None, _without_summary(done, turns[:dropped], most), dropped, tuple(failures)
+        )
+
+
+def written(turn: Turn, most: int) -> str:
+    """Write a turn as it stands in the transcript."""
+    said = str(turn.reply.text)
+    shown = f"Observation: {observation(turn, most)}"
+    return f"{said}\n{shown}" if said.strip() else shown
+
+
+def _why_not(text: str, replaced: str) -> str:
+    if not text:
+        return "the summary was empty"
+    if len(text) > max(len(replaced), SHORT):
+        return f"the summary was longer than what it stands for ({len(text):,} characters)"
+    return ""
+
+
+def _without_summary(done: Compacted, dropped: Sequence[Turn], most: int) -> str:
+    """Say that turns are gone, and keep what no other word can stand for."""
+    gone = f"({len(dropped)} turn{'s' * (len(dropped) != 1)} dropped here without a summary)"
+    lost = missing_from(done.text, "\n".join(written(turn, most) for turn in dropped))
+    return "\n".join(part for part in (done.text, gone, lost) if part)
