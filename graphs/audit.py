@@ -32,6 +32,7 @@ class Event:
             that made it.
         status: `success`, or `error` for a call that failed or was not executed.
         seconds: How long it took; None where nothing ran.
+        code: What kind of error it is (`tools.wrapper.Code`).
         tool: The tool's name.
         via: The tool that the model called, where that called the other one for it.
         call_id: The tool call's id.
@@ -62,6 +63,7 @@ class Event:
     step: int
     status: Literal["success", "error"] = "success"
     seconds: float | None = None
+    code: str | None = None
     tool: str | None = None
     via: str | None = None
     call_id: str | None = None
@@ -142,6 +144,7 @@ def tool_event(result: ToolMessage, step: int, arguments: dict[str, Any], **more
         step=step,
         status=result.status,
         seconds=told.get("seconds"),
+        code=told.get("code"),
         tool=told.get("tool", result.name),
         via=result.name if "tool" in told else None,
         call_id=result.tool_call_id,

@@ -9,80 +9,68 @@ import asyncio
 import contextlib
 import contextvars
 import functools
-import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from graphs.jobs import Ended, Job
+from graphs.tool_threads import in_daemon_thread
 from graphs.waiting import Wait
+from tools.errors import StoppedError
+
+Told = Callable[[int, Ended], None]
+"""Is told of each job, by its place, how it ended, as soon as it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One call to run.
-
-    Attributes:
-        sync: Runs it in a thread; None where it is async only.
-        asynchronous: Starts it on a loop; None where it is sync only.
-        timeout: Seconds it may take.
-    """
-
-    sync: Callable[[], Any] | None
-    asynchronous: Callable[[], Awaitable[Any]] | None
-    timeout: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a job ended: with a value, with an exception, or out of time.
-
-    Attributes:
-        value: What it returned.
-        error: What it raised.
-        seconds: How long it took.
-        out_of_time: Whether its time was up, so that its outcome is unknown.
-    """
-
-    value: Any
-    error: BaseException | None
-    seconds: float
-    out_of_time: bool = False
-
-
-def run_all(jobs: Sequence[Job]) -> Wait[list[Ended]]:
+def run_all(jobs: Sequence[Job], told: Told = lambda *_: None) -> Wait[list[Ended]]:
     """Wait for all jobs, which run at the same time; the answers come in the order of the jobs."""
-    return Wait(lambda: _wait_in_thread(jobs), lambda: _wait_on_loop(jobs))
+    return Wait(lambda: _wait_in_thread(jobs, told), lambda: _wait_on_loop(jobs, told))
 
 
-def _wait_in_thread(jobs: Sequence[Job]) -> list[Ended]:
+def _wait_in_thread(jobs: Sequence[Job], told: Told) -> list[Ended]:
     started = time.monotonic()
-    answers: list[queue.SimpleQueue[Ended]] = []
-    for job in jobs:
-        answer: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[tuple[int, Ended]] = queue.SimpleQueue()
+    for place, job in enumerate(jobs):
+        done = functools.partial(_put, answers, place)
         if job.sync is not None:
-            _in_daemon_thread(job.sync, answer.put)
+            in_daemon_thread(job.sync, done)
         else:
-            _on_background_loop(job, answer.put)
-        answers.append(answer)
-    ended = []
-    for job, answer in zip(jobs, answers, strict=True):
-        left = max(0.0, started + job.timeout - time.monotonic())
+            _on_background_loop(job, done)
+    ended: dict[int, Ended] = {}
+
+    def end(place: int, how: Ended) -> None:
+        if place not in ended:  # else it comes after its time was up
+            ended[place] = how
+            told(place, how)
+
+    while len(ended) < len(jobs):
+        waiting = [place for place in range(len(jobs)) if place not in ended]
+        soonest = min(waiting, key=lambda place: jobs[place].timeout)
+        left = max(0.0, started + jobs[soonest].timeout - time.monotonic())
         try:
-            ended.append(answer.get(timeout=left))
+            end(*answers.get(timeout=left))
         except queue.Empty:
-            ended.append(_out_of_time(job))
-            if job.sync is None:
+            end(soonest, _out_of_time(jobs[soonest]))
+            if jobs[soonest].sync is None:
                 _background.forget_if_stuck()
-    return ended
+    return [ended[place] for place in range(len(jobs))]
 
 
-async def _wait_on_loop(jobs: Sequence[Job]) -> list[Ended]:
+def _put(answers: "queue.SimpleQueue[tuple[int, Ended]]", place: int, ended: Ended) -> None:
+    answers.put((place, ended))
+
+
+async def _wait_on_loop(jobs: Sequence[Job], told: Told) -> list[Ended]:
+    async def one(place: int) -> Ended:
+        ended = await _on_this_loop(jobs[place])
+        told(place, ended)
+        return ended
+
     if len(jobs) == 1:
-        return [await _on_this_loop(jobs[0])]
-    return list(await asyncio.gather(*(_on_this_loop(job) for job in jobs)))
+        return [await one(0)]
+    return list(await asyncio.gather(*(one(place) for place in range(len(jobs)))))
 
 
 async def _on_this_loop(job: Job) -> Ended:
@@ -123,57 +111,31 @@ async def _thread_of_loop(job: Job) -> Ended:
 
     if job.sync is None:
         raise ValueError("a job needs a function to run")
-    _in_daemon_thread(job.sync, hand_over)
+    in_daemon_thread(job.sync, hand_over)
     return await future
-
-
-def _in_daemon_thread(body: Callable[[], Any], done: Callable[[Ended], None]) -> None:
-    def main() -> None:
-        started = time.perf_counter()
-        try:
-            value = body()
-            if inspect.isawaitable(value):
-                value = asyncio.run(_result_of(value))
-        except BaseException as error:  # noqa: BLE001 - a thread has nobody else to tell
-            done(Ended(None, error, time.perf_counter() - started))
-        else:
-            done(Ended(value, None, time.perf_counter() - started))
-
-    work = functools.partial(contextvars.copy_context().run, main)
-    try:
-        _idle.pop().put(work)
-    except IndexError:
-        threading.Thread(target=_work_on, args=(work,), name="rungs-tool", daemon=True).start()
-
-
-_Work = Callable[[], None]
-_idle: list[queue.SimpleQueue[_Work]] = []  # threads that wait for work; append and pop are atomic
-_MOST_IDLE = 32
-
-
-def _work_on(work: _Work) -> None:
-    """Do one piece of work after another; a thread for each would cost more than most tools."""
-    inbox: queue.SimpleQueue[_Work] = queue.SimpleQueue()
-    while True:
-        work()
-        del work  # let go of arguments and results while waiting
-        if len(_idle) >= _MOST_IDLE:
-            return
-        _idle.append(inbox)
-        work = inbox.get()
-
-
-async def _result_of(value: Awaitable[Any]) -> Any:
-    return await value
 
 
 def _on_background_loop(job: Job, done: Callable[[Ended], None]) -> None:
     context = contextvars.copy_context()
 
     async def main() -> None:
-        done(await _on_this_loop(job))
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        started = time.perf_counter()
+        if task is not None:
+            job.stopping.by(functools.partial(_cancel, loop, task))
+        try:
+            ended = await _on_this_loop(job)
+        except asyncio.CancelledError:
+            ended = Ended(None, StoppedError(), time.perf_counter() - started)
+        job.stopping.by(None)
+        done(ended)
 
     _background.loop().call_soon_threadsafe(_spawn, main(), context)
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop may have been left to a tool that blocks it
+        loop.call_soon_threadsafe(task.cancel)
 
 
 _running: set[asyncio.Task[None]] = set()  # a loop holds its tasks weakly

@@ -1,31 +1,66 @@
 """Who is told while tools run: LangChain's callbacks, and whoever streams `custom`."""
 
+import contextlib
+import contextvars
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs.calls import asked_name, via
+from graphs.control import Stopping, current_control
 from graphs.node import Scope
 from graphs.waiting import Steps, Wait
 from tools import Contract, redact_data
+from tools.progress import Progress
+from tools.text import one_line, shorten
+
+RESULT_CHARACTERS = 200
+"""Characters of a result that the event of its end holds; the message has all of it."""
 
 
-def tell_started(scope: Scope, calls: Sequence[ToolCall]) -> None:
-    """Tell whoever streams `custom` which tools are at work, and with what, secrets filtered."""
-    for call in calls:
-        through = {"via": asked_name(call)} if via(call) else {}
-        scope.runtime.stream_writer(
-            {
-                "tool": call["name"],
-                **through,
-                "call_id": call["id"],
-                "arguments": redact_data(call["args"]),
-                "state": "started",
-            }
-        )
+def tell(scope: Scope, call: ToolCall, state: str, **more: Any) -> None:
+    """Tell whoever listens what becomes of a call.
+
+    Args:
+        scope: The run.
+        call: The call.
+        state: `started`, `progress` or `ended`.
+        more: What else is told.
+    """
+    through = {"via": asked_name(call)} if via(call) else {}
+    event = {"tool": call["name"], **through, "call_id": call["id"], "state": state, **more}
+    # A tool in a thread may tell something after the loop of its run has ended.
+    with contextlib.suppress(RuntimeError):
+        scope.runtime.stream_writer(event)
+    control = current_control()
+    if control is not None:
+        control.hear(event)
+
+
+def tell_started(scope: Scope, call: ToolCall) -> None:
+    """Tell that a tool is at work, and with what, secrets filtered."""
+    tell(scope, call, "started", arguments=redact_data(call["args"]))
+
+
+def tell_ended(scope: Scope, call: ToolCall, result: ToolMessage) -> None:
+    """Tell how a call ended, that of a tool that did not run too."""
+    told = result.additional_kwargs
+    about = {key: told[key] for key in ("code", "seconds", "cached") if key in told}
+    text = shorten(one_line(result.text), RESULT_CHARACTERS)
+    tell(scope, call, "ended", status=result.status, **about, result=text)
+
+
+def progress_of(scope: Scope, call: ToolCall, stopping: Stopping) -> Progress:
+    """Make what a tool tells its progress by."""
+    context = contextvars.copy_context()
+
+    def tell_progress(told: dict[str, Any]) -> None:
+        # The stream is found by the context of the node, which a thread of the tool's own has not.
+        context.copy().run(lambda: tell(scope, call, "progress", **told))
+
+    return Progress(tell_progress, stopping.is_requested)
 
 
 def trace_start(scope: Scope, contract: Contract, call: ToolCall) -> Steps[Any]:

@@ -7,9 +7,9 @@ from langgraph.types import Command
 from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs.calls import asked_name, recorded
-from graphs.running import Ended, Job
+from graphs.jobs import Ended, Job
 from graphs.transcript import failed_result
-from tools import describe_error, limit, render
+from tools import StoppedError, describe_error, limit, render
 from tools.redact import redact_result
 
 
@@ -61,6 +61,10 @@ def result_of(
             "it may still finish: its outcome is unknown"
         )
         return failed_result(call, text, "timeout", retryable=not once, **told)
+    if isinstance(end.error, StoppedError):
+        unknown = ": whether it took effect is unknown" if once else ""
+        text = f"{name} was stopped before it ended{unknown}"
+        return failed_result(call, text, "interrupted", retryable=not once, **told)
     if end.error is not None:
         found: dict[str, int] = {}
         text = limit(f"{name} failed: {describe_error(end.error, found)}", most)

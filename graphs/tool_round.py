@@ -1,25 +1,28 @@
 """What is done for each call of a round before and after its tool runs."""
 
-import inspect
-from collections.abc import Awaitable
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langgraph.errors import GraphBubbleUp
 
-from graphs.context import Context
+from graphs.call_job import call_scope, job_of
+from graphs.control import Stopping, current_control
+from graphs.jobs import Ended, Job
 from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
 from graphs.reach import Reach
 from graphs.results_cache import ResultsCache
-from graphs.running import Ended, Job
+from graphs.running import Told
 from graphs.state import State, current
-from graphs.tool_events import trace_end, trace_start
-from graphs.tool_results import Shown, good_result, result_of, show
+from graphs.tool_events import progress_of, tell_ended, tell_started, trace_end, trace_start
+from graphs.tool_results import good_result, result_of
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from tools import CallScope, Contract, InjectionError
+from tools.injection import report_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,11 @@ class AtWork:
     contract: Contract
     job: Job
     trace: Any
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether the tool can be stopped: as a coroutine, or by what it tells its progress by."""
+        return self.job.sync is None or report_progress in self.contract.injected.values()
 
 
 class ToolRound:
@@ -63,12 +71,14 @@ class ToolRound:
         if contract is None:
             gone = f"tool {call['name']} is no longer available"
             return failed_result(call, gone, "unknown_tool")
-        scope = _call_scope(call, self._state, self._scope)
+        stopping = Stopping()
+        progress = progress_of(self._scope, call, stopping)
+        scope = call_scope(call, self._state, self._scope, progress)
         answer = yield from self._answer_at_hand(call, contract, scope)
         if answer is not None:
             return answer
         try:
-            job = _job(contract, call, scope, self._scope.context)
+            job = job_of(contract, call, scope, self._scope.context, stopping)
         except InjectionError as error:
             return failed_result(call, f"{call['name']} failed: {error}")
         if contract.once and not (yield from self._ledger.enter(call)):
@@ -106,9 +116,7 @@ class ToolRound:
             if contract.once:
                 yield from self._ledger.strike(call)
             end = _paused(end, alone=alone)
-        told = {"seconds": round(end.seconds, 6), **self._changed(call)}
-        most = self._scope.context.tool_result_limit
-        result = result_of(call, work.job, end, most=most, once=contract.once, told=told)
+        result = self.result(work, end)
         if contract.once:
             yield from self._ledger.close(call, result)
         if self._changing:
@@ -118,6 +126,12 @@ class ToolRound:
             yield from self._cache.put(contract, call, result)
         yield from trace_end(work.trace, result)
         return result
+
+    def result(self, work: AtWork, end: Ended) -> ToolMessage:
+        """Return a call's result by how its job ended."""
+        told = {"seconds": round(end.seconds, 6), **self._changed(work.call)}
+        most, once = self._scope.context.tool_result_limit, work.contract.once
+        return result_of(work.call, work.job, end, most=most, once=once, told=told)
 
     def _forbidden(self, call: ToolCall, contract: Contract) -> str | None:
         """Say why a call may not run, whatever led here: a resume, or state edited by hand."""
@@ -134,37 +148,34 @@ class ToolRound:
         return {} if self._asked.get(call["id"]) == call["args"] else {"arguments": call["args"]}
 
 
-def _call_scope(call: ToolCall, state: State, scope: Scope) -> CallScope:
-    runtime = scope.runtime
-    if runtime.context is not scope.context:
-        runtime = runtime.override(context=scope.context)
-    return CallScope(runtime, scope.config, state, call["id"] or "")
+@contextlib.contextmanager
+def told_of(scope: Scope, works: Sequence[AtWork], round_: ToolRound) -> Iterator[Told]:
+    """Tell of the calls as they start and end; what still runs at the end is asked to stop.
 
+    Yields:
+        What is to be told how each job ended.
+    """
+    control = current_control()
+    for work in works:
+        tell_started(scope, work.call)
+        if control is not None:
+            call_id, name = work.call["id"] or "", work.call["name"]
+            control.began(call_id, name, work.job.stopping, can_stop=work.can_stop)
 
-def _job(contract: Contract, call: ToolCall, given: CallScope, context: Context) -> Job:
-    arguments = contract.fill(call["args"], given)
-    most = context.tool_result_limit
-    sync, asynchronous = contract.sync, contract.asynchronous
+    def ended(place: int, end: Ended) -> None:
+        work = works[place]
+        if control is not None:
+            control.ended(work.call["id"] or "")
+        if end.out_of_time:
+            work.job.stopping.stop()
+        if not isinstance(end.error, GraphBubbleUp):
+            tell_ended(scope, work.call, round_.result(work, end))
 
-    def body() -> Any:
-        if sync is None:
-            raise TypeError(f"{contract.name} has no function to call")
-        value = sync(**arguments)
-        return _shown_later(value) if inspect.isawaitable(value) else show(value, most)
-
-    async def _shown_later(value: Awaitable[Any]) -> Shown:
-        return show(await value, most)
-
-    async def abody() -> Shown:
-        if asynchronous is None:
-            raise TypeError(f"{contract.name} has no coroutine to await")
-        return show(await asynchronous(**arguments), most)
-
-    return Job(
-        sync=body if sync else None,
-        asynchronous=abody if asynchronous else None,
-        timeout=contract.timeout or context.tool_timeout,
-    )
+    try:
+        yield ended
+    finally:
+        for work in works:
+            work.job.stopping.stop()
 
 
 def recorded_result(call: ToolCall, entry: Entry) -> ToolMessage:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
+from graphs.jobs import Job
 from graphs.models import ScriptedModel
-from graphs.running import Job, run_all
+from graphs.running import run_all
 from tests.support import MODES, Mode, compiled, result_for, results, run
 from tools import contract
 

@@ -12,6 +12,7 @@ from tools.errors import (
     SearchError,
     ToolsFileError,
 )
+from tools.progress import Progress, StoppedError
 from tools.redact import redact, redact_data
 from tools.registry import (
     LADDER_FILE,
@@ -37,7 +38,9 @@ __all__ = [
     "Effect",
     "Failure",
     "InjectionError",
+    "Progress",
     "SearchError",
+    "StoppedError",
     "ToolsFileError",
     "Wrapper",
     "as_contracts",

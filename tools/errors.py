@@ -29,3 +29,10 @@ class ToolsFileError(ValueError):
 
 class SearchError(ValueError):
     """A search that can't be made; the message says what to do instead."""
+
+
+class StoppedError(Exception):
+    """A tool was asked to stop: its call was cancelled, or its time is up."""
+
+    def __init__(self) -> None:
+        super().__init__("it was stopped before it ended")

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from tools.errors import InjectionError
+from tools.progress import Progress
 
 OMIT: Any = object()
 """Returned by an injection whose parameter keeps its own default."""
@@ -26,12 +27,14 @@ class CallScope:
         config: The node's `RunnableConfig`.
         state: The graph's state as the node got it.
         call_id: The id of the tool call.
+        progress: What the tool tells its progress by.
     """
 
     runtime: Any = None
     config: Mapping[str, Any] = field(default_factory=dict)
     state: Any = None
     call_id: str = ""
+    progress: Progress = field(default_factory=Progress)
 
 
 Injection = Callable[[CallScope], Any]
@@ -53,6 +56,7 @@ def injection(name: str, annotation: Any, *, optional: bool) -> Injection | None
         (marks, "langgraph.prebuilt.tool_node", "InjectedStore", _store),
         (marks, "langchain_core.tools.base", "InjectedToolArg", _by_name),
         (kinds, "langgraph.prebuilt.tool_node", "ToolRuntime", lambda *_: tool_runtime),
+        (kinds, "tools.progress", "Progress", lambda *_: report_progress),
         (kinds, "langgraph.runtime", "Runtime", lambda *_: attrgetter("runtime")),
         (kinds, "langgraph.store.base", "BaseStore", _store),
         (kinds, "langchain_core.runnables.config", "RunnableConfig", _config),
@@ -74,6 +78,10 @@ def injections(
         if fill is not None:
             found[name] = fill
     return found
+
+
+report_progress: Injection = attrgetter("progress")
+"""Hands a tool what it tells its progress by."""
 
 
 def tool_runtime(scope: CallScope) -> Any:

@@ -14,6 +14,7 @@ from graphs.cli.receipt import BESIDE
 from graphs.cli.screen import Screen
 from graphs.cli.settings import Settings
 from graphs.cli.steps import Steps
+from graphs.control import controlled
 from graphs.threads import NAMESPACE, unrecorded_question
 from graphs.usage import usage_of
 
@@ -84,7 +85,10 @@ def follow(
         stream_mode=["updates", "values"],
     )
     try:
-        with stoppable(lambda: steps.busy, screen.note) as stop:
+        with (
+            controlled(steps.hear) as control,
+            stoppable(lambda: steps.busy, control.stop, screen.note) as stop,
+        ):
             steps.begin()
             for mode, chunk in stream:
                 if not told:  # now the thread is recorded, and can be resumed
@@ -142,9 +146,10 @@ def _outcome(values: Mapping[str, Any]) -> Ended:
 
 def _cancelled(graph: Any, config: Mapping[str, Any], steps: Steps) -> Ended:
     ran = f"; {', '.join(steps.ran)} had run" if steps.ran else "; no tool had run"
-    return _unfinished(
-        graph, config, "cancelled", f"stopped by you{ran}, and nothing more was started"
-    )
+    cut = f", {', '.join(steps.stopped)} was stopped before its end" if steps.stopped else ""
+    kept = ", what ran is not undone" if steps.ran else ""
+    reason = f"stopped by you{ran}{cut}{kept}, and nothing more was started"
+    return _unfinished(graph, config, "cancelled", reason)
 
 
 def _paused(graph: Any, config: Mapping[str, Any]) -> Ended:

@@ -19,16 +19,20 @@ class Stop:
 
 
 @contextmanager
-def stoppable(running: Callable[[], str], say: Callable[[str], None]) -> Iterator[Stop]:
+def stoppable(
+    running: Callable[[], str], stop_tools: Callable[[], list[str]], say: Callable[[str], None]
+) -> Iterator[Stop]:
     """Handle Ctrl-C while a run goes on.
 
     * A wait for the model is given up at once: asking it again later changes nothing.
-    * Running tools may have effects: they are waited for, and their results are recorded, so
-      that a resumed run knows of them. Nothing more is started.
+    * Running tools are stopped where they can be (coroutines, and those that tell their progress);
+      the others may have effects, and are waited for. What became of each is recorded, so that a
+      resumed run knows of it. Nothing more is started, and nothing is rolled back.
     * The second Ctrl-C ends the process as it is; what was recorded stays.
 
     Args:
         running: Names the tools that run now; "" while the model is waited for.
+        stop_tools: Asks them to stop, and names those that can only be waited for.
         say: Tells the user what is going on.
 
     Yields:
@@ -43,7 +47,9 @@ def stoppable(running: Callable[[], str], say: Callable[[str], None]) -> Iterato
         tools = running()
         if not tools:
             raise KeyboardInterrupt
-        say(f"stopping when {tools} has ended; Ctrl-C again quits at once")
+        waited_for = ", ".join(stop_tools())
+        told = f"stopping when {waited_for} has ended" if waited_for else f"stopping {tools}"
+        say(f"{told}; Ctrl-C again quits at once")
 
     if threading.current_thread() is not threading.main_thread():
         yield stop

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,6 +81,8 @@ class Screen:
         self._status: Status | None = None
         self._waiting: threading.Timer | None = None
         self._told: set[str] = set()
+        self._next_progress = time.monotonic() + PATIENCE
+        self._lock = threading.RLock()  # tools tell their progress from threads of their own
 
     def _open_console(self) -> "Console | None":
         if self.silent or not sys.stdout.isatty():
@@ -131,12 +134,23 @@ class Screen:
         label = shorten(what, max(self.width - 4, 1))
         from rich.text import Text
 
-        if self._status is None:
-            spinner = "dots" if self._console.encoding.startswith("utf") else "line"
-            self._status = self._console.status(Text(label), spinner=spinner)
-            self._status.start()
-        else:
-            self._status.update(Text(label))
+        with self._lock:
+            if self._status is None:
+                spinner = "dots" if self._console.encoding.startswith("utf") else "line"
+                self._status = self._console.status(Text(label), spinner=spinner)
+                self._status.start()
+            else:
+                self._status.update(Text(label))
+
+    def progress(self, what: str) -> None:
+        """Show how far a tool is: in the spinner, elsewhere a line on stderr now and then."""
+        if self._console is not None:
+            self.wait(what)
+            return
+        now = time.monotonic()
+        if now >= self._next_progress and not self.silent:
+            self._next_progress = now + PATIENCE
+            complain(what)
 
     def _wait_without_spinner(self, what: str) -> None:
         self.settle()
@@ -156,9 +170,10 @@ class Screen:
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        with self._lock:
+            if self._status is not None:
+                self._status.stop()
+                self._status = None
 
 
 @contextmanager

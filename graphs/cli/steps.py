@@ -19,7 +19,8 @@ class Steps:
         transcript: What the thread holds as the run begins, the new question included.
 
     Attributes:
-        ran: Names of the tools that ran, in order.
+        ran: Names of the tools that ran to their end, in order.
+        stopped: Names of the tools that were stopped before it.
         busy: Names of the tools that run, until their results are recorded; "" while the model
             is waited for.
     """
@@ -30,13 +31,20 @@ class Steps:
         self._told = 0
         self._open: dict[str, str] = {}
         self.ran: list[str] = []
+        self.stopped: list[str] = []
         self.busy = ""
         self._tell_new(shown=False)
         self.busy = self._running()
 
     def begin(self) -> None:
         """Show that something is under way before the first step has ended."""
-        self._screen.wait(f"running {self.busy} ..." if self.busy else "waiting for the model ...")
+        using = f"AI is using tools: {self.busy} (Ctrl-C stops) ..."
+        self._screen.wait(using if self.busy else "waiting for the model ...")
+
+    def hear(self, event: Mapping[str, Any]) -> None:
+        """Show what a tool tells while it runs; called from the tool's own thread too."""
+        if event["state"] == "progress":
+            self._screen.progress(f"{event['tool']}: {_how_far(event)} (Ctrl-C stops)")
 
     def update(self, update: Mapping[str, Any]) -> None:
         """Show what a step of the graph wrote.
@@ -63,7 +71,8 @@ class Steps:
         calls = self._note_calls()
         for event in told[self._told :]:
             if event.kind == "tool_call" and shown and event.seconds is not None:
-                self.ran.append(event.tool or "unknown")
+                stopped = event.code == "interrupted"
+                (self.stopped if stopped else self.ran).append(event.tool or "unknown")
             if not shown:
                 continue
             asked = calls if event.kind == "model_call" else []
@@ -85,3 +94,9 @@ class Steps:
             elif isinstance(message, ToolMessage):
                 self._open.pop(message.tool_call_id, None)
         return newest
+
+
+def _how_far(event: Mapping[str, Any]) -> str:
+    done, total = event.get("done"), event.get("total")
+    counted = "" if done is None else f"{done:g}" if total is None else f"{done:g} of {total:g}"
+    return ", ".join(part for part in (event["text"], counted) if part) or "under way"

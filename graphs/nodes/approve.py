@@ -12,6 +12,7 @@ from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
 from graphs.reach import Reach, as_reach
 from graphs.state import State, begin, current
+from graphs.tool_events import tell_ended
 from graphs.tool_results import good_result, show
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
@@ -64,6 +65,7 @@ def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Nod
             else:
                 answers.append(reach.answer(call, answer))
                 audit.tool_call(scope, call, answers[-1], step=progress["rounds"])
+                tell_ended(scope, call, answers[-1])
         approved = {call["id"]: digest_of(call) for call in going if call["id"] in decided}
         settled = {**progress, "to_approve": [], "approved": approved}
         return {"messages": answers, "calls": going, "progress": settled}

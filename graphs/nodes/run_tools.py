@@ -10,8 +10,8 @@ from graphs.node import Node, Scope, Update
 from graphs.reach import Reach, as_reach
 from graphs.running import run_all
 from graphs.state import State, current
-from graphs.tool_events import tell_started
-from graphs.tool_round import AtWork, ToolRound
+from graphs.tool_events import tell_ended
+from graphs.tool_round import AtWork, ToolRound, told_of
 from graphs.waiting import Steps
 from tools import Contract
 
@@ -32,7 +32,9 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
     * a call that changes state is entered in the ledger before it runs and after, and never runs
       again where it is entered: it is answered with what became of it;
     * only successful results of tools that ask for it are cached, and a tool that changes state
-      empties its user's.
+      empties its user's;
+    * who listens is told of each call as it starts and as it ends; a run that is cancelled asks its
+      tools to stop, and starts nothing more.
 
     Args:
         tools: The tools that exist.
@@ -51,8 +53,9 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
                 works.append(prepared)
             else:
                 results[call["id"]] = prepared
-        tell_started(scope, [work.call for work in works])
-        ended = (yield run_all([work.job for work in works])) if works else []
+                tell_ended(scope, call, prepared)
+        with told_of(scope, works, at_hand) as told:
+            ended = (yield run_all([work.job for work in works], told)) if works else []
         for work, end in zip(works, ended, strict=True):
             results[work.call["id"]] = yield from at_hand.finish(work, end, alone=len(calls) == 1)
         progress = current(state)

@@ -13,6 +13,7 @@ from graphs.reach import Reach, Resolved, as_reach
 from graphs.repeats import ENDED, WARNED, WARNING, judge
 from graphs.search_calls import log_calls
 from graphs.state import Progress, State, begin, current, loaded_tools
+from graphs.tool_events import tell_ended
 from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from tools import Contract
@@ -69,6 +70,7 @@ def validate_calls(
             if one.error is not None:
                 errors.append(reach.answer(one.call, _refused(asked, one)))
                 audit.tool_call(scope, one.call, errors[-1], step=progress["rounds"])
+                tell_ended(scope, one.call, errors[-1])
         going = [one.call for one in found if one.error is None]
         update: Update = {"messages": errors, "calls": going} if errors else {"calls": going}
         to_approve = [call["id"] for call in going if reach.needs_yes(call)]
