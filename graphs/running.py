@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from graphs.control import current_control
 from graphs.jobs import Ended, Job
 from graphs.tool_threads import in_daemon_thread
 from graphs.waiting import Wait
@@ -64,7 +65,9 @@ def _put(answers: "queue.SimpleQueue[tuple[int, Ended]]", place: int, ended: End
 
 async def _wait_on_loop(jobs: Sequence[Job], told: Told) -> list[Ended]:
     async def one(place: int) -> Ended:
-        ended = await _on_this_loop(jobs[place])
+        job = jobs[place]
+        # A task of its own costs something, and nobody could stop it without a control.
+        ended = await (_on_this_loop(job) if current_control() is None else _stoppable(job))
         told(place, ended)
         return ended
 
@@ -119,18 +122,24 @@ def _on_background_loop(job: Job, done: Callable[[Ended], None]) -> None:
     context = contextvars.copy_context()
 
     async def main() -> None:
-        task, loop = asyncio.current_task(), asyncio.get_running_loop()
-        started = time.perf_counter()
-        if task is not None:
-            job.stopping.by(functools.partial(_cancel, loop, task))
-        try:
-            ended = await _on_this_loop(job)
-        except asyncio.CancelledError:
-            ended = Ended(None, StoppedError(), time.perf_counter() - started)
-        job.stopping.by(None)
-        done(ended)
+        done(await _stoppable(job))
 
     _background.loop().call_soon_threadsafe(_spawn, main(), context)
+
+
+async def _stoppable(job: Job) -> Ended:
+    """Run a job as a task of its own, which its `stopping` can cancel from any thread."""
+    loop, started = asyncio.get_running_loop(), time.perf_counter()
+    task = loop.create_task(_on_this_loop(job))
+    job.stopping.by(functools.partial(_cancel, loop, task))
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if _is_cancelled():
+            raise
+        return Ended(None, StoppedError(), time.perf_counter() - started)
+    finally:
+        job.stopping.by(None)
 
 
 def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
