@@ -40,7 +40,7 @@ class DeferredReach(Reach):
 
     def __init__(self, always: Sequence[Contract], catalog: Catalog) -> None:
         super().__init__(always)
-        self._tools = _Together(self._fixed, Library(catalog))
+        self._tools = _Together(self._fixed, Library(lambda: catalog))
 
     @property
     def caches(self) -> bool:

@@ -75,7 +75,7 @@ def build(
         UsageError: Both `tools` and `catalog` are given.
     """
     catalog = as_catalog(tools, catalog)
-    library = Library(catalog)
+    library = Library(lambda: catalog)
     shown = [toolkit_search(), toolkit_call(library)]
     reach = PresentedReach(shown, library)
     builder, source, prompt = wire(

@@ -189,6 +189,7 @@ def contract(
     Raises:
         ContractError: The tool can't be offered; the message names it and says why.
     """
+    tool = tool.as_contract() if hasattr(tool, "as_contract") else tool
     if isinstance(tool, Contract):
         wrapper = wrapper or tool.wrapper
         effect = effect or tool.effect
@@ -201,8 +202,7 @@ def contract(
         )
     else:
         source = read(tool, name=name)
-    name = name or source.name
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name := name or source.name):
         raise ContractError(name, "a name is 1 to 64 letters, digits, '_' and '-'")
     line = shorten(one_line(description or source.description), DESCRIPTION_CHARACTERS)
     if not line:

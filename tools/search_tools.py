@@ -8,7 +8,7 @@ the two is the same however many tools there are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,22 +44,26 @@ _CALLING: Final = "Call a tool that tool_search found, by its name, with an inpu
 
 
 class Library(Mapping[str, Contract]):
-    """The tools of a catalog by name, as they are at each look."""
+    """The tools of a catalog by name, as they are at each look.
 
-    def __init__(self, catalog: Catalog) -> None:
+    Args:
+        catalog: Returns the catalog, which may be made at the first look.
+    """
+
+    def __init__(self, catalog: Callable[[], Catalog]) -> None:
         self._catalog = catalog
 
     def __getitem__(self, name: str) -> Contract:
-        found = self._catalog.get(name)
+        found = self._catalog().get(name)
         if found is None:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter([tool.name for tool in self._catalog])
+        return iter([tool.name for tool in self._catalog()])
 
     def __len__(self) -> int:
-        return len(self._catalog)
+        return len(self._catalog())
 
 
 def loading_search() -> Contract:

@@ -1,0 +1,206 @@
+"""ToolSearch: two tools in place of any number, for LangChain's agents and every LangGraph.
+
+    tools = ToolSearchToolkit(my_tools, limit=5).get_tools()
+    agent = create_agent(model, tools)
+
+`tool_search(query, limit?)` finds tools by what they do and tells their parameters;
+`tool_call(name, input)` runs one of them by its name (seed "ToolSearch"). Running a tool is the
+tool's own, so what it decides stays decided: one that needs a yes pauses the graph for it
+(LangChain's `HITLRequest`), one that pauses by itself pauses, its time limit holds. Failures are
+returned as `{code, message, retryable}`, never raised.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, BaseToolkit, StructuredTool, ToolException
+from langgraph.prebuilt import ToolRuntime
+from pydantic import ConfigDict, Field, PrivateAttr
+
+from tools.catalog import LIMITS, Catalog
+from tools.contract import CallScope, Contract, contract
+from tools.errors import SearchError
+from tools.presented import FailedError, Presented
+from tools.registry import as_contracts
+from tools.search_tools import (
+    TOOL_CALL,
+    TOOL_SEARCH,
+    Library,
+    as_found,
+    refuse_own_names,
+    search,
+    toolkit_call,
+    toolkit_search,
+)
+
+__all__ = ["ToolSearchToolkit"]
+
+
+class ToolSearchToolkit(BaseToolkit):
+    """Presents tools as a search: `get_tools()` gives `tool_search` and `tool_call`.
+
+    It keeps true that
+    * building contacts nothing, and what a model is shown is the same however many tools there are;
+    * what was searched for is called by its name, and a name that there is not (any more) is told;
+    * no failure is raised, and no pause is swallowed.
+
+    Args:
+        tools: LangChain tools, functions, JSON schemas with a callable, contracts, or a `Catalog`,
+            which may change at any time. A tool of which nothing more is known runs without a yes.
+        limit: How many tools a search returns when it does not ask for a number, 1 to 20.
+
+    Raises:
+        ContractError: A tool can't be offered, or is called like one of the two.
+        ValueError: The limit is out of bounds.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    limit: int = Field(default=5, ge=LIMITS[0], le=LIMITS[-1], strict=True)
+    _given: Sequence[Contract] | Catalog = PrivateAttr()
+    _made: Catalog | None = PrivateAttr(default=None)
+    _making: Any = PrivateAttr(default_factory=threading.Lock)
+
+    def __init__(self, tools: Sequence[Any] | Catalog, *, limit: int = 5) -> None:
+        super().__init__(limit=limit)
+        self._given = tools if isinstance(tools, Catalog) else as_contracts(tools)
+        if isinstance(self._given, list):  # tools of a server are not known before they are needed
+            refuse_own_names({tool.name: tool for tool in self._given})
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is searched, made when it is first needed."""
+        if isinstance(self._given, Catalog):
+            return self._given
+        with self._making:
+            if self._made is None:
+                made = Catalog(self._given)
+                refuse_own_names(made)
+                self._made = made
+            return self._made
+
+    def get_tools(self) -> list[BaseTool]:
+        """Return `tool_search` and `tool_call`."""
+        return [_search_tool(self), _call_tool(self)]
+
+
+class _ShapedTool(StructuredTool):
+    """A tool that takes what its contract takes, and answers a failure with data."""
+
+    _own: Any = PrivateAttr()
+
+    def as_contract(self) -> Contract:
+        """Return the contract that stands for it in a graph of ours (`tools.contract`).
+
+        Policies then look at the tool that is really called.
+        """
+        own: Contract = self._own
+        return own
+
+
+def _shaped(shown: Contract, own: Contract, sync: Any, asynchronous: Any) -> _ShapedTool:
+    returned: Any = _failure_of
+    made = _ShapedTool(
+        name=shown.name,
+        description=shown.description,
+        args_schema=shown.parameters,
+        func=sync,
+        coroutine=asynchronous,
+        handle_tool_error=returned,
+    )
+    made._own = own  # noqa: SLF001 - a private attribute of a model can't be given to it
+    return made
+
+
+class _ReturnedError(ToolException):
+    """Carries a failure to where LangChain makes the tool's answer of it, with error status."""
+
+    def __init__(self, failure: dict[str, Any]) -> None:
+        super().__init__(failure["message"])
+        self.failure = failure
+
+
+def _failure_of(error: ToolException) -> dict[str, Any]:
+    if isinstance(error, _ReturnedError):
+        return error.failure
+    return {"code": "failed", "message": str(error), "retryable": False}
+
+
+def _returned(error: FailedError) -> _ReturnedError:
+    return _ReturnedError(asdict(error.failure))
+
+
+def _checked(own: Contract, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    checked = own.check(arguments)
+    if checked.arguments is None:
+        raise FailedError("invalid_arguments", checked.error or "invalid")
+    return checked.arguments
+
+
+def _search_tool(toolkit: ToolSearchToolkit) -> _ShapedTool:
+    shown = toolkit_search()
+
+    def find(**arguments: Any) -> dict[str, Any]:
+        try:
+            given = _checked(shown, arguments)
+            found = search(toolkit.catalog, given["query"], given["limit"], toolkit.limit)
+        except SearchError as error:
+            raise _returned(FailedError("invalid_arguments", str(error))) from error
+        except FailedError as error:
+            raise _returned(error) from error
+        return as_found(found, list(found))
+
+    # In a graph of ours the tool answers by itself, where no node does.
+    described = {"name": TOOL_SEARCH, "description": shown.description}
+    answering = {**described, "parameters": shown.parameters, "function": find}
+    own = replace(contract(answering, effect="read_only"), failure=shown.failure)
+    return _shaped(shown, own, find, None)
+
+
+def _call_tool(toolkit: ToolSearchToolkit) -> _ShapedTool:
+    library = Library(lambda: toolkit.catalog)
+    shown = toolkit_call(library)
+
+    def prepared(
+        arguments: dict[str, Any], runtime: ToolRuntime | None, config: RunnableConfig
+    ) -> Presented:
+        given = _checked(shown, arguments)
+        name = given["name"]
+        tool = library.get(name)
+        if tool is None:
+            unknown = shown.wrapper.unknown if shown.wrapper else None
+            raise FailedError("unknown_tool", unknown(name) if unknown else name)
+        call_id = runtime.tool_call_id if runtime else None
+        scope = CallScope(runtime, config, runtime.state if runtime else None, call_id or "")
+        return Presented(tool, given["input"], scope)
+
+    def run(config: RunnableConfig, runtime: ToolRuntime | None = None, **arguments: Any) -> Any:
+        try:
+            return _answer(prepared(arguments, runtime, config).run())
+        except FailedError as error:
+            raise _returned(error) from error
+
+    async def arun(
+        config: RunnableConfig, runtime: ToolRuntime | None = None, **arguments: Any
+    ) -> Any:
+        try:
+            return _answer(await prepared(arguments, runtime, config).arun())
+        except FailedError as error:
+            raise _returned(error) from error
+
+    return _shaped(shown, shown, run, arun)
+
+
+def _answer(value: Any) -> Any:
+    """Return a tool's answer as `tool_call`'s; one that says that it failed is a failure."""
+    if not isinstance(value, ToolMessage):
+        return value
+    if value.status == "error":
+        raise FailedError("failed", value.text)
+    return value.model_copy(update={"name": TOOL_CALL})
