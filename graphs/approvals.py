@@ -12,7 +12,9 @@ from langchain_core.messages import ToolCall
 
 from graphs.calls import via
 from graphs.reach import Reach
+from graphs.sealing import is_marked, restored
 from tools import Contract, redact_data
+from tools.redact import REDACTED
 
 Decision = Literal["approve", "edit", "reject", "respond"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "respond")
@@ -71,7 +73,12 @@ def _about(tool: Contract, path: Sequence[str]) -> str:
     return f"{tool.name} {effect}. {tool.description}{through}"
 
 
-def read_answer(answer: Any, calls: Sequence[ToolCall], reach: Reach) -> list[Decided]:
+def read_answer(
+    answer: Any,
+    calls: Sequence[ToolCall],
+    reach: Reach,
+    real: Mapping[str | None, dict[str, Any]] | None = None,
+) -> list[Decided]:
     """Read an answer, all or nothing.
 
     Decisions belong to the calls in their order, or to the calls whose ids they all carry.
@@ -80,6 +87,8 @@ def read_answer(answer: Any, calls: Sequence[ToolCall], reach: Reach) -> list[De
         answer: `{"decisions": [{"type": "approve" | "edit" | "reject" | "respond", ...}]}`.
         calls: The calls that were asked about.
         reach: The tools that exist: an edited call is checked against its own.
+        real: The real arguments, by call id, of calls that were shown redacted: what of them an
+            edit leaves as it was shown stays as it is.
 
     Raises:
         AnswerError: It decides nothing; no call may run by it.
@@ -94,7 +103,7 @@ def read_answer(answer: Any, calls: Sequence[ToolCall], reach: Reach) -> list[De
             f"one decision is needed for each of {len(calls)} calls; got {len(decisions)}"
         )
     return [
-        _decide(decision, call, reach)
+        _decide(decision, call, reach, real or {})
         for decision, call in zip(_in_order(decisions, calls), calls, strict=True)
     ]
 
@@ -115,7 +124,12 @@ def _in_order(
     return [named[call["id"]] for call in calls]
 
 
-def _decide(decision: Mapping[str, Any], call: ToolCall, reach: Reach) -> Decided:
+def _decide(
+    decision: Mapping[str, Any],
+    call: ToolCall,
+    reach: Reach,
+    real: Mapping[str | None, dict[str, Any]],
+) -> Decided:
     kind, message = decision.get("type"), decision.get("message", "")
     if kind not in DECISIONS:
         raise AnswerError(f"a decision's type is one of {', '.join(DECISIONS)}, not {kind!r}")
@@ -133,9 +147,15 @@ def _decide(decision: Mapping[str, Any], call: ToolCall, reach: Reach) -> Decide
     contract = reach.contract_of(call)
     if contract is None:
         raise AnswerError(f"{call['name']} is no longer available: it can't be edited")
-    checked = contract.check(dict(edited["args"]))
+    arguments = restored(dict(edited["args"]), call["args"], real.get(call["id"], call["args"]))
+    if is_marked(arguments):
+        raise AnswerError(
+            f"the edit holds {REDACTED}, which stands for a secret and is no value: give one"
+        )
+    checked = contract.check(arguments)
     if checked.arguments is None:
         raise AnswerError(f"the edited call can't run: {checked.error}")
     passed = call.copy()
+    passed.pop("sealed", None)  # type: ignore[typeddict-item] # which a checked call may have
     passed["args"] = checked.arguments
     return Decided(passed, kind, message)

@@ -14,7 +14,9 @@ from graphs.model_source import Bound, ModelSource
 from graphs.models import retry
 from graphs.models.capabilities import refuses_stop
 from graphs.models.quirks import RawCalls, normalize_reply
+from graphs.models.raw_calls import heard
 from graphs.node import Scope
+from graphs.sealing import recordable
 from graphs.transcript import call_ids, with_system
 from graphs.waiting import Steps, Wait
 
@@ -27,7 +29,9 @@ class Asked:
 
     Attributes:
         reply: The reply as it is recorded, with `seconds` and `attempts` in its
-            `response_metadata`; None where the model failed for good.
+            `response_metadata`, and without secrets; None where the model failed for good.
+        real: The reply as the model made it, which is neither stored nor told: for who reads calls
+            out of its text.
         failure: Why there is no reply, in one line.
         attempts: How often the model was called.
         seconds: How long that took, waits between attempts included.
@@ -39,6 +43,7 @@ class Asked:
     attempts: int
     seconds: float
     filtered: bool = False
+    real: AIMessage | None = None
 
 
 def ask(
@@ -72,16 +77,17 @@ def ask(
     """
     sent = with_system(system, view)
     started = time.perf_counter()
+    raw = RawCalls()
+    token = heard.set(raw)
     try:
-        model = source.bound(scope.context, offered, stop)
-        config, raw = _listening(scope.config, model)
+        model, config = _listening(source, scope, offered, stop, raw)
         try:
             reply, made = yield from _persistently(model, sent, config, attempts)
         except Exception as error:
             if not (stop and refuses_stop(error)):
                 raise
             source.leave_out_stop(scope.context)
-            model = source.bound(scope.context, offered)
+            model, config = _listening(source, scope, offered, (), raw)
             reply, made = yield from _persistently(model, sent, config, attempts)
     except AssertionError:
         raise
@@ -93,12 +99,15 @@ def ask(
         # What the filter's server says may quote the request.
         why = FILTERED if filtered else retry.describe(error)
         return Asked(None, why, made, time.perf_counter() - started, filtered=filtered)
+    finally:
+        heard.reset(token)
     seconds = time.perf_counter() - started
-    reply = normalize_reply(reply, call_ids(transcript), raw)
-    if reply.id is None or reply.id in [message.id for message in transcript]:
-        reply.id = str(uuid4())
-    reply.response_metadata |= {"seconds": round(seconds, 6), "attempts": made}
-    return Asked(reply, "", made, seconds)
+    real = normalize_reply(_as_heard(reply, raw), call_ids(transcript), raw)
+    if real.id is None or real.id in [message.id for message in transcript]:
+        real.id = str(uuid4())
+    real.response_metadata |= {"seconds": round(seconds, 6), "attempts": made}
+    reply = yield from recordable(real, dict(raw.found) if isinstance(real.content, list) else {})
+    return Asked(reply, "", made, seconds, real=real)
 
 
 def _persistently(
@@ -134,13 +143,35 @@ def _persistently(
     return reply, int(statistics.get("attempt_number", 1))
 
 
-def _listening(config: RunnableConfig, model: Bound) -> tuple[RunnableConfig, RawCalls | None]:
-    """Listen to the pieces of a streamed reply: they alone hold arguments as they were written."""
+def _as_heard(reply: AIMessage, raw: RawCalls) -> AIMessage:
+    """Return the reply as it came, where a guard redacted it on the way."""
+    whole = raw.whole
+    if isinstance(whole, AIMessage):
+        names = ("tool_calls", "invalid_tool_calls", "additional_kwargs")
+        came = {name: getattr(whole, name) for name in names}
+        same = type(reply.content) is type(whole.content)
+        return reply.model_copy(update={**came, **({"content": whole.content} if same else {})})
+    if raw.said and isinstance(reply.content, str):
+        return reply.model_copy(update={"content": "".join(raw.said)})
+    return reply
+
+
+def _listening(
+    source: ModelSource,
+    scope: Scope,
+    offered: Collection[str],
+    stop: Sequence[str],
+    raw: RawCalls,
+) -> tuple[Bound, RunnableConfig]:
+    """Return the model to ask and the config for it; where somebody listens, a guarded model.
+
+    The pieces of a streamed reply alone hold arguments as they were written: the guard hands them
+    over. A model that can't be guarded is heard by nobody.
+    """
+    model, config = source.bound(scope.context, offered, stop), scope.config
     callbacks = config.get("callbacks")
     streams = getattr(getattr(model, "bound", model), "streaming", False)
     if not isinstance(callbacks, BaseCallbackManager) or not (callbacks.handlers or streams):
-        return config, None
-    raw = RawCalls()
-    callbacks = callbacks.copy()
-    callbacks.add_handler(raw, inherit=True)
-    return {**config, "callbacks": callbacks}, raw
+        return model, config
+    guarded = source.guarded(scope.context, offered, stop)
+    return (guarded, config) if guarded else (model, {**config, "callbacks": [raw]})

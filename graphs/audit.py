@@ -96,7 +96,9 @@ class Event:
             for key, value in asdict(self).items()
             if value is not None and (value != [] or key == "found")
         }
-        return json.dumps(redact_data(known), ensure_ascii=False)
+        counts = known.pop("redacted", None)  # whose names are those of secrets
+        clean = redact_data(known) | ({"redacted": counts} if counts else {})
+        return json.dumps(clean, ensure_ascii=False)
 
 
 def events(messages: Iterable[BaseMessage]) -> Iterator[Event]:

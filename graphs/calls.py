@@ -1,5 +1,6 @@
 """A call as the policies see it: the tool that would really run, and the arguments it would get."""
 
+from collections.abc import Mapping
 from typing import Any, NotRequired, cast
 
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
@@ -16,14 +17,22 @@ class Call(ToolCall):
         args: The arguments it would run with.
         id: The id of the model's own call, which the result answers.
         via: The wrapper tools that the model made the call through, outermost first.
+        sealed: The real arguments, encrypted, where `args` has secrets taken out.
     """
 
     via: NotRequired[list[str]]
+    sealed: NotRequired[str]
 
 
 def via(call: ToolCall) -> list[str]:
     """Name the wrapper tools that a call was made through, outermost first; none: directly."""
     return list(cast("Call", call).get("via") or ())
+
+
+def sealed(call: Mapping[str, Any]) -> str | None:
+    """Return the real arguments of a call, encrypted; None where they are stored as they are."""
+    found = call.get("sealed")
+    return found if isinstance(found, str) else None
 
 
 def asked_name(call: ToolCall) -> str:
@@ -37,8 +46,18 @@ def recorded(call: ToolCall) -> dict[str, Any]:
 
 
 def made(reply: AIMessage) -> list[Asked]:
-    """List every call of a reply, those that did not parse last."""
-    return [*reply.tool_calls, *reply.invalid_tool_calls]
+    """List every call of a reply, those that did not parse last.
+
+    One whose arguments had secrets taken out has them, encrypted, as `sealed`.
+    """
+    calls: list[Asked] = [*reply.tool_calls, *reply.invalid_tool_calls]
+    sealed = reply.additional_kwargs.get("sealed")
+    if not isinstance(sealed, dict):
+        return calls
+    return [
+        cast("Asked", {**call, "sealed": sealed[call["id"]]}) if call["id"] in sealed else call
+        for call in calls
+    ]
 
 
 def as_asked(call: Asked) -> Call:

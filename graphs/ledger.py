@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.store.base import BaseStore
 
+from graphs.calls import sealed
 from graphs.waiting import Steps, Wait
 from tools.notes import user_label
 
@@ -128,6 +129,7 @@ def _value(entry: Entry) -> dict[str, Any]:
 
 def digest_of(call: ToolCall) -> str:
     """Return what tells a call from another one of the same id."""
-    canonical: Any = [call["name"], call["args"]]
+    secret = sealed(call)
+    canonical: Any = [call["name"], call["args"], *([secret] if secret else [])]
     text = json.dumps(canonical, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

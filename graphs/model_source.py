@@ -65,7 +65,7 @@ class ModelSource:
         self._tools = {tool.name: tool for tool in tools}
         self._forced = forced
         self.reach = reach or Reach([tool for tool in tools if isinstance(tool, Contract)])
-        self._bound: dict[tuple[str | None, tuple[str, ...], tuple[str, ...]], Bound] = {}
+        self._bound: dict[tuple[Any, ...], Bound | None] = {}
         self._without_stop: set[str | None] = set()
 
     def name(self, context: Context) -> str:
@@ -77,23 +77,41 @@ class ModelSource:
 
     def bound(self, context: Context, offered: Iterable[str], stop: Sequence[str] = ()) -> Bound:
         """Return the model with the offered tools bound to it, and the texts at which it stops."""
+        bound = self._made(context, offered, stop, guard=False)
+        if bound is None:
+            raise TypeError("a model that is not guarded is always there")
+        return bound
+
+    def guarded(
+        self, context: Context, offered: Iterable[str], stop: Sequence[str] = ()
+    ) -> Bound | None:
+        """Return the same, redacted before anybody is told; None for a model of another kind."""
+        return self._made(context, offered, stop, guard=True)
+
+    def _made(
+        self, context: Context, offered: Iterable[str], stop: Sequence[str], *, guard: bool
+    ) -> Bound | None:
         name = self._key(context)
         stop = () if name in self._without_stop else tuple(stop)
         found = [self._tools.get(name) or self.reach.get(name) for name in offered]
         tools = [tool for tool in found if tool is not None]
         # By fingerprint: a catalog may have another tool of a name by now.
         made_of = tuple(getattr(tool, "fingerprint", tool.name) for tool in tools)
-        key = (name, made_of, stop)
-        bound = self._bound.get(key)
-        if bound is None:
+        key = (name, made_of, stop, guard)
+        if key not in self._bound:
             model = self._model or models.resolve(context.model)
             schemas = [tool.openai() for tool in tools]
             bound = self._bind(model, schemas) if schemas else model
             bound = bound.bind(stop=list(stop)) if stop else bound
+            made: Bound | None = bound
+            if guard:
+                from graphs.models.guard import guarded
+
+                made = guarded(bound)
             if len(self._bound) >= MOST_BOUND:
                 self._bound.pop(next(iter(self._bound)), None)
-            self._bound[key] = bound
-        return bound
+            self._bound[key] = made
+        return self._bound[key]
 
     def _bind(self, model: BaseChatModel, schemas: list[dict[str, Any]]) -> Bound:
         if self._forced is None:

@@ -79,7 +79,9 @@ def _earlier_results(
 
 
 def _is_equal(one: Asked, other: Asked) -> bool:
-    return one["name"] == other["name"] and one["args"] == other["args"]
+    same = one["name"] == other["name"] and one["args"] == other["args"]
+    # equal secrets are equal when they are sealed
+    return same and one.get("sealed") == other.get("sealed")
 
 
 def _was(result: ToolMessage, asked: Asked, call: ToolCall) -> bool:
@@ -88,4 +90,5 @@ def _was(result: ToolMessage, asked: Asked, call: ToolCall) -> bool:
     return bool(
         told.get("tool", asked["name"]) == call["name"]
         and told.get("arguments", asked["args"]) == call["args"]
+        and told.get("sealed", asked.get("sealed")) == call.get("sealed")
     )

@@ -1,8 +1,8 @@
 """Results of read-only tools, kept for a while in the graph's store.
 
 Opt-in by tool (`cache_seconds`), keyed by the tool as it is now, the arguments it ran with, and the
-user. Errors and timeouts are never kept. A call that changes state empties what is kept for its
-user, so that nothing read before it is shown after it.
+user. Errors and timeouts are never kept, nor results of calls with secret arguments. A call that
+changes state empties what is kept for its user, so that nothing read before it is shown after it.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.store.base import BaseStore, PutOp
 
+from graphs.calls import sealed
 from graphs.waiting import Steps, Wait
 from tools import Contract
 from tools.notes import user_label
@@ -35,7 +36,7 @@ class ResultsCache:
     def get(self, contract: Contract, call: ToolCall) -> Steps[str | None]:
         """Return the kept result of an equal call, or None."""
         store = self._store
-        if store is None or not _cacheable(contract):
+        if store is None or not _cacheable(contract) or sealed(call):
             return None
         where, key = self._namespace, _key(contract, call["args"])
         item = yield Wait(lambda: store.get(where, key), lambda: store.aget(where, key))
@@ -46,7 +47,9 @@ class ResultsCache:
     def put(self, contract: Contract, call: ToolCall, result: ToolMessage) -> Steps[None]:
         """Keep a successful result of a tool that asks for it."""
         store, where = self._store, self._namespace
-        if store is None or not _cacheable(contract) or result.status != "success":
+        if store is None or not _cacheable(contract) or sealed(call):
+            return
+        if result.status != "success":
             return
         key = _key(contract, call["args"])
         value = {"content": result.text, "until": time.time() + (contract.cache_seconds or 0)}

@@ -3,6 +3,7 @@
 import contextlib
 import contextvars
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -11,6 +12,7 @@ from langchain_core.messages import ToolCall, ToolMessage
 from graphs.calls import asked_name, via
 from graphs.control import Stopping, current_control
 from graphs.node import Scope
+from graphs.sealing import without
 from graphs.waiting import Steps, Wait
 from tools import Contract, redact_data
 from tools.progress import Progress
@@ -52,13 +54,26 @@ def tell_ended(scope: Scope, call: ToolCall, result: ToolMessage) -> None:
     tell(scope, call, "ended", status=result.status, **about, result=text)
 
 
-def progress_of(scope: Scope, call: ToolCall, stopping: Stopping) -> Progress:
-    """Make what a tool tells its progress by."""
+def progress_of(
+    scope: Scope, call: ToolCall, stopping: Stopping, hidden: Mapping[str, str]
+) -> Progress:
+    """Make what a tool tells its progress by, secrets filtered.
+
+    Args:
+        scope: The run.
+        call: The call.
+        stopping: The way to stop it.
+        hidden: The secrets that the tool is called with, and what stands for each.
+    """
     context = contextvars.copy_context()
 
     def tell_progress(told: dict[str, Any]) -> None:
         # The stream is found by the context of the node, which a thread of the tool's own has not.
-        context.copy().run(lambda: tell(scope, call, "progress", **told))
+        clean = {
+            key: without(value, hidden) if isinstance(value, str) else value
+            for key, value in told.items()
+        }
+        context.copy().run(lambda: tell(scope, call, "progress", **redact_data(clean)))
 
     return Progress(tell_progress, stopping.is_requested)
 
@@ -66,12 +81,10 @@ def progress_of(scope: Scope, call: ToolCall, stopping: Stopping) -> Progress:
 def trace_start(scope: Scope, contract: Contract, call: ToolCall) -> Steps[Any]:
     """Tell callback handlers that a tool starts; return what `trace_end` needs, or None.
 
-    A LangChain tool tells them itself.
+    A LangChain tool would tell them itself, and unredacted, so that inside a tool there are none.
     """
     callbacks = scope.config.get("callbacks")
     if not isinstance(callbacks, BaseCallbackManager) or not callbacks.handlers:
-        return None
-    if contract.traces_itself:
         return None
     start: Any = callbacks.on_tool_start
     about = {"name": contract.name, "description": contract.description}

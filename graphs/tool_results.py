@@ -1,5 +1,6 @@
 """What a tool returned, or how it failed, as the one result that answers its call."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,7 @@ from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs.calls import asked_name, recorded
 from graphs.jobs import Ended, Job
+from graphs.sealing import without
 from graphs.transcript import failed_result
 from tools import StoppedError, describe_error, limit, render
 from tools.redact import redact_result
@@ -28,8 +30,13 @@ class Shown:
     found: dict[str, int] = field(default_factory=dict)
 
 
-def show(value: Any, most: int) -> Shown:
+def show(value: Any, most: int, hidden: Mapping[str, str] | None = None) -> Shown:
     """Turn a value into at most so many characters of text.
+
+    Args:
+        value: What a tool returned.
+        most: Characters.
+        hidden: The secrets that the tool was called with, and what stands for each.
 
     Raises:
         TypeError: It is a LangGraph `Command`; a tool returns data, and edges say what is next.
@@ -38,7 +45,8 @@ def show(value: Any, most: int) -> Shown:
         raise TypeError("it returned a Command, which a tool of these graphs may not")
     failed = isinstance(value, ToolMessage) and value.status == "error"
     found: dict[str, int] = {}
-    return Shown(limit(redact_result(render(value), found), most), failed, found)
+    text = redact_result(without(render(value), hidden or {}), found)
+    return Shown(limit(text, most), failed, found)
 
 
 def result_of(

@@ -1,27 +1,32 @@
 """What is done for each call of a round before and after its tool runs."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from langgraph.types import Interrupt
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
 from graphs.call_job import call_scope, job_of
+from graphs.calls import sealed
 from graphs.control import Stopping, current_control
+from graphs.inside_tools import inside
 from graphs.jobs import Ended, Job
 from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
 from graphs.reach import Reach
 from graphs.results_cache import ResultsCache
 from graphs.running import Told
+from graphs.sealing import opened, secrets_of, without
 from graphs.state import State, current
 from graphs.tool_events import progress_of, tell_ended, tell_started, trace_end, trace_start
 from graphs.tool_results import good_result, result_of
 from graphs.transcript import failed_result
+from graphs.vault import SealedError
 from graphs.waiting import Steps
-from tools import CallScope, Contract, InjectionError
+from tools import CallScope, Contract, InjectionError, redact_data
 from tools.injection import report_progress
 
 
@@ -34,12 +39,14 @@ class AtWork:
         contract: Its tool.
         job: What runs.
         trace: What callback handlers were told, to be told the end.
+        hidden: The secrets that it is called with, and what stands for each.
     """
 
     call: ToolCall
     contract: Contract
     job: Job
     trace: Any
+    hidden: Mapping[str, str]
 
     @property
     def can_stop(self) -> bool:
@@ -63,6 +70,7 @@ class ToolRound:
         self._approved = progress["approved"] if progress else {}
         self._changing = False
         self._cache = ResultsCache(scope.store if reach.caches else None, scope.context.user)
+        self._inside = inside(scope)
         self._ledger = Ledger(scope.store, scope.thread_id)
 
     def prepare(self, call: ToolCall) -> Steps[ToolMessage | AtWork]:
@@ -72,20 +80,31 @@ class ToolRound:
             gone = f"tool {call['name']} is no longer available"
             return failed_result(call, gone, "unknown_tool")
         stopping = Stopping()
-        progress = progress_of(self._scope, call, stopping)
-        scope = call_scope(call, self._state, self._scope, progress)
+        hidden: dict[str, str] = {}
+        progress = progress_of(self._scope, call, stopping, hidden)
+        scope = call_scope(call, self._state, self._inside, progress)
         answer = yield from self._answer_at_hand(call, contract, scope)
         if answer is not None:
             return answer
         try:
-            job = job_of(contract, call, scope, self._scope.context, stopping)
-        except InjectionError as error:
+            real = yield from opened(call)
+            hidden |= secrets_of(real["args"], call["args"])
+            job = job_of(
+                contract,
+                real,
+                scope,
+                self._inside,
+                context=self._scope.context,
+                stopping=stopping,
+                hidden=hidden,
+            )
+        except (InjectionError, SealedError) as error:
             return failed_result(call, f"{call['name']} failed: {error}")
         if contract.once and not (yield from self._ledger.enter(call)):
             return failed_result(call, UNKNOWN, "interrupted")
         self._changing = self._changing or contract.effect == "state_changing"
         trace = yield from trace_start(self._scope, contract, call)
-        return AtWork(call, contract, job, trace)
+        return AtWork(call, contract, job, trace, hidden)
 
     def _answer_at_hand(
         self, call: ToolCall, contract: Contract, scope: CallScope
@@ -131,7 +150,10 @@ class ToolRound:
         """Return a call's result by how its job ended."""
         told = {"seconds": round(end.seconds, 6), **self._changed(work.call)}
         most, once = self._scope.context.tool_result_limit, work.contract.once
-        return result_of(work.call, work.job, end, most=most, once=once, told=told)
+        result = result_of(work.call, work.job, end, most=most, once=once, told=told)
+        if work.hidden and isinstance(result.content, str):
+            result.content = without(result.content, work.hidden)
+        return result
 
     def _forbidden(self, call: ToolCall, contract: Contract) -> str | None:
         """Say why a call may not run, whatever led here: a resume, or state edited by hand."""
@@ -145,7 +167,10 @@ class ToolRound:
 
     def _changed(self, call: ToolCall) -> dict[str, Any]:
         """Note the arguments a call ran with where they are not those that the model wrote."""
-        return {} if self._asked.get(call["id"]) == call["args"] else {"arguments": call["args"]}
+        if self._asked.get(call["id"]) == call["args"]:
+            return {}
+        secret = sealed(call)
+        return {"arguments": call["args"], **({"sealed": secret} if secret else {})}
 
 
 @contextlib.contextmanager
@@ -195,9 +220,21 @@ def _paused(end: Ended, *, alone: bool) -> Ended:
         GraphBubbleUp: The pause.
     """
     if alone and end.error is not None:
-        raise end.error
+        raise _clean(end.error)
     return replace(
         end, error=ValueError("it waits for a person, which it may do only as the reply's one call")
+    )
+
+
+def _clean(pause: BaseException) -> BaseException:
+    """Redact what a pause asks a person: it is stored and streamed."""
+    if not isinstance(pause, GraphInterrupt) or not pause.args:
+        return pause
+    return GraphInterrupt(
+        [
+            Interrupt(redact_data(one.value), one.id, response_schema=one.response_schema)
+            for one in pause.args[0]
+        ]
     )
 
 

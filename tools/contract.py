@@ -102,11 +102,6 @@ class Contract:
         check = check_of(self.source.code[0]) if self.source.code else None
         return check(scope.runtime) if check else None
 
-    @property
-    def traces_itself(self) -> bool:
-        """Whether calling it tells LangChain's callbacks."""
-        return self.source.traces_itself
-
     def openai(self) -> dict[str, Any]:
         """Return the tool as chat-completion APIs take it."""
         function = {

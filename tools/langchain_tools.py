@@ -63,7 +63,6 @@ def from_langchain(tool: BaseTool) -> Source:
         generated=not isinstance(tool.args_schema, dict),
         pack=pack,
         code=tuple(f for f in functions if f) or (_run(tool), _arun(tool)),
-        traces_itself=True,
     )
 
 

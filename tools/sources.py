@@ -26,7 +26,6 @@ class Source:
         signature: Turns plain JSON arguments into what the annotations say; None leaves them.
         pack: Turns the values of a call into the keyword arguments of `sync` and `asynchronous`.
         code: What the fingerprint covers.
-        traces_itself: Whether calling it tells LangChain's callbacks, as LangChain's tools do.
         origin: Whose tool it is, where it is not of this process.
     """
 
@@ -40,7 +39,6 @@ class Source:
     signature: Signature | None = None
     pack: Callable[[dict[str, Any], CallScope], dict[str, Any]] | None = None
     code: tuple[Any, ...] = ()
-    traces_itself: bool = False
     origin: str = ""
 
 

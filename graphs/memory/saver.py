@@ -1,5 +1,6 @@
 """The checkpoint saver: LangGraph's own on SQLite, with whole writes and no secrets on disk."""
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -16,12 +17,13 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
-from langgraph.checkpoint.serde.types import ERROR
+from langgraph.checkpoint.serde.types import ERROR, RESUME
 
 from graphs.errors import UsageError
 from graphs.memory.off_loop import OffLoopSaver
+from graphs.vault import VAULT, SealedError
 from tools.notes import user_label
-from tools.redact import redact
+from tools.redact import redact, redact_data
 
 _KEPT_METADATA = (
     "source",
@@ -42,6 +44,7 @@ _PUT_WRITES = (
     "INSERT OR {conflict} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "
     "task_path, idx, channel, type, value) VALUES {rows}"
 )
+_SEALED = "rungs_sealed"
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -53,6 +56,7 @@ class Saver(OffLoopSaver):
     * the writes of one task are recorded all or not at all;
     * no async method runs SQL on the event loop, or waits for a thread that a tool may occupy;
     * of a run's config only ids are stored, and of an exception its text without credentials;
+    * of what a person answers to a pause, what holds a secret is stored encrypted;
     * a blank thread id, which would be one thread for everybody, is refused.
     """
 
@@ -85,7 +89,8 @@ class Saver(OffLoopSaver):
             UsageError: The thread id is missing or blank.
         """
         _require_thread(config)
-        return super().get_tuple(config)
+        found = super().get_tuple(config)
+        return found if found is None else _opened(found)
 
     def list(
         self,
@@ -96,7 +101,8 @@ class Saver(OffLoopSaver):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """List checkpoints, newest first, read at once so that the caller may use the saver."""
-        return iter([*super().list(config, filter=filter, before=before, limit=limit)])
+        found = super().list(config, filter=filter, before=before, limit=limit)
+        return iter([_opened(saved) for saved in found])
 
     def put(
         self,
@@ -141,7 +147,7 @@ class Saver(OffLoopSaver):
         values: list[Any] = []
         for index, (channel, value) in enumerate(writes):
             position = WRITES_IDX_MAP.get(channel, index)
-            typed = self.serde.dumps_typed(_clean(value) if channel == ERROR else value)
+            typed = self.serde.dumps_typed(_storable(channel, value))
             values += (*place, task_id, task_path, position, channel, *typed)
         replaceable = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         statement = _PUT_WRITES.format(
@@ -208,6 +214,25 @@ def _kept(metadata: CheckpointMetadata, config: RunnableConfig) -> dict[str, Any
     return kept
 
 
-def _clean(error: Any) -> Any:
-    """Redact an exception, which is stored as its text; a server's may echo the key it refused."""
-    return redact(repr(error)) if isinstance(error, BaseException) else error
+def _storable(channel: str, value: Any) -> Any:
+    """Redact an exception, which may echo a key, and seal an answer that holds a secret."""
+    if channel == ERROR and isinstance(value, BaseException):
+        return redact(repr(value))
+    if channel == RESUME and redact_data(value) != value:
+        return {_SEALED: VAULT.seal(value)}
+    return value
+
+
+def _opened(saved: CheckpointTuple) -> CheckpointTuple:
+    """Open the answers that were sealed; one whose key is not here was never given."""
+    writes = saved.pending_writes
+    if not writes or not any(channel == RESUME for _, channel, _ in writes):
+        return saved
+    opened = []
+    for task, channel, value in writes:
+        if channel == RESUME and isinstance(value, dict) and value.keys() == {_SEALED}:
+            with contextlib.suppress(SealedError):
+                opened.append((task, channel, VAULT.open(value[_SEALED])))
+        else:
+            opened.append((task, channel, value))
+    return saved._replace(pending_writes=opened)

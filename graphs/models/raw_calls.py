@@ -8,6 +8,7 @@ and the calls are made from them instead.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -24,6 +25,10 @@ LOST_PIECES = (
     "the arguments came in pieces that can't be matched to a call (no index, no id);"
     " send the whole call again"
 )
+
+
+heard: ContextVar[RawCalls | None] = ContextVar("heard", default=None)
+"""Who is handed the calls of a reply as they came, which a guard redacts on the way."""
 
 
 @dataclass(slots=True)
@@ -58,6 +63,11 @@ class _Open:
 
 
 def assemble(pieces: Iterable[Mapping[str, Any]]) -> list[RawCall]:
+    """Put streamed pieces together into calls, in order of arrival; as `assemble_indexed`."""
+    return [call for _, call in assemble_indexed(pieces)]
+
+
+def assemble_indexed(pieces: Iterable[Mapping[str, Any]]) -> list[tuple[Hashable, RawCall]]:
     """Put streamed pieces (`index`, `id`, `name`, `args`) together into calls, in order of arrival.
 
     * The same index continues a call, unless the piece has a name and another id: a new call.
@@ -77,7 +87,7 @@ def assemble(pieces: Iterable[Mapping[str, Any]]) -> list[RawCall]:
             if known and name and call_id and known.id and call_id != known.id:
                 known = None
         (known or _start(calls, index)).add(piece)
-    return [call.close() for call in calls]
+    return [(call.index, call.close()) for call in calls]
 
 
 def _start(calls: list[_Open], index: Hashable) -> _Open:
@@ -144,7 +154,13 @@ def parse_calls(raw: Iterable[RawCall]) -> tuple[list[ToolCall], list[InvalidToo
 
 
 class RawCalls(BaseCallbackHandler):
-    """Gather the tool-call pieces of one streamed reply; a new attempt starts it afresh."""
+    """Gather the tool-call pieces of one streamed reply; a new attempt starts it afresh.
+
+    Attributes:
+        whole: The reply as it came, where it was not streamed and a guard heard it.
+        said: The pieces of its text as they came, where a guard heard them.
+        found: Counts by kind of what a guard took out of its text.
+    """
 
     run_inline = True
     ignore_chain = True
@@ -157,13 +173,21 @@ class RawCalls(BaseCallbackHandler):
         self._pieces: list[Mapping[str, Any]] = []
         self._last: Any = None
         self._lock = Lock()
+        self.whole: BaseMessage | None = None
+        self.said: list[str] = []
+        self.found: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """Forget an attempt that failed half-way."""
+        self._pieces, self.whole, self.said = [], None, []
+        self.found.clear()
 
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
     ) -> None:
         """Forget the pieces of an attempt that failed half-way."""
         del serialized, messages, kwargs
-        self._pieces = []
+        self.begin()
 
     def on_llm_new_token(self, token: str | list[Any], *, chunk: Any = None, **kwargs: Any) -> None:
         """Keep the raw pieces of this chunk."""
@@ -172,6 +196,10 @@ class RawCalls(BaseCallbackHandler):
         if chunk is self._last or not isinstance(message, AIMessageChunk):
             return
         self._last = chunk
+        self.take(message)
+
+    def take(self, message: AIMessageChunk) -> None:
+        """Keep the raw pieces of calls in one piece of a reply."""
         if message.tool_call_chunks:
             with self._lock:
                 self._pieces.extend(dict(piece) for piece in message.tool_call_chunks)
@@ -179,6 +207,10 @@ class RawCalls(BaseCallbackHandler):
     def calls(self) -> list[RawCall]:
         """Return the calls that were streamed; none when the reply was not streamed."""
         return assemble(self._pieces)
+
+    def indexed(self) -> list[tuple[Hashable, RawCall]]:
+        """Return the calls, each with the index that its pieces had, None where they had none."""
+        return assemble_indexed(self._pieces)
 
     def watching(self, config: RunnableConfig) -> RunnableConfig:
         """Return `config` with this collector beside the callbacks it has."""

@@ -44,7 +44,7 @@ class ScriptedModel(BaseChatModel):
         ScriptExhausted: there is no reply left.
     """
 
-    replies: list[Any] = Field(default_factory=list)
+    replies: list[Any] = Field(default_factory=list, repr=False)
     continues: bool = False
     """Skip as many replies as the first request has AI messages: another process goes on."""
 

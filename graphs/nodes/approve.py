@@ -1,16 +1,20 @@
 """`approve`: pauses for the calls that need a person's yes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 from langgraph.types import interrupt
 from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs import audit
 from graphs.approvals import AnswerError, Decided, read_answer, request_for
+from graphs.calls import Call
 from graphs.context import Context
 from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
 from graphs.reach import Reach, as_reach
+from graphs.sealing import real_arguments, resealed
 from graphs.state import State, begin, current
 from graphs.tool_events import tell_ended
 from graphs.tool_results import good_result, show
@@ -41,7 +45,6 @@ def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Nod
     reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        yield from ()
         calls = state.get("calls", [])
         progress = current(state) or begin("", scope.context.cap)
         # Those that were asked about still wait, whatever the tools need by now.
@@ -49,12 +52,14 @@ def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Nod
         waiting = [call for call in calls if call["id"] in asked or reach.needs_yes(call)]
         if not waiting:
             return {"progress": {**progress, "to_approve": []}}
-        decided = {
-            decision.call["id"]: decision
-            for decision in (
-                _ask(waiting, reach) if _can_wait(scope) else map(_turned_away, waiting)
-            )
-        }
+        decided = {}
+        if _can_wait(scope):
+            real = yield from real_arguments(waiting)
+            for decision in _ask(waiting, reach, real):
+                kept = yield from resealed(cast("Call", decision.call))
+                decided[kept["id"]] = replace(decision, call=kept)
+        else:
+            decided = {call["id"]: _turned_away(call) for call in waiting}
         answers: list[ToolMessage] = []
         going: list[ToolCall] = []
         for call in calls:
@@ -80,13 +85,15 @@ def _can_wait(scope: Scope) -> bool:
     return info is not None and info.thread_id is not None and saver is not None
 
 
-def _ask(waiting: list[ToolCall], reach: Reach) -> list[Decided]:
+def _ask(
+    waiting: list[ToolCall], reach: Reach, real: Mapping[str | None, dict[str, Any]]
+) -> list[Decided]:
     """Ask until an answer decides; a node that starts anew reads the earlier ones again."""
     problem = None
     while True:
         answer = interrupt(request_for(waiting, reach, problem))
         try:
-            return read_answer(answer, waiting, reach)
+            return read_answer(answer, waiting, reach, real)
         except AnswerError as error:
             problem = str(error)
 

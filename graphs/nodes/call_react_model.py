@@ -12,7 +12,7 @@ from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import closed_calls, failed_end, new_run
 from graphs.react.context import ReactContext
 from graphs.react.prompt import ReactPrompt
-from graphs.react.replies import Taken, take
+from graphs.react.replies import Taken, take, without_secrets
 from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
 from graphs.state import Progress, State, begin, progress_of
@@ -79,7 +79,9 @@ def call_react_model(
         taken = None
         if asked.reply is not None:
             bad = progress["empty_replies"]
-            taken = take(asked.reply, allowed, turns, bad, settings.stuck_after)
+            real = asked.real or asked.reply
+            taken = take(real, allowed, turns, bad, settings.stuck_after)
+            taken = yield from without_secrets(taken)
             asked = replace(asked, reply=taken.reply)
         step = progress["rounds"] + 1
         names = [tool.name for tool in allowed]

@@ -1,20 +1,22 @@
 """`validate_calls`: every call is checked against its tool's schema before anything runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from langchain_core.messages import AIMessage, ToolMessage
 
 from graphs import audit
-from graphs.calls import Asked, made
+from graphs.calls import Asked, as_asked, made
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
 from graphs.reach import Reach, Resolved, as_reach
 from graphs.repeats import ENDED, WARNED, WARNING, judge
+from graphs.sealing import MARKED, is_marked, opened, resealed, secrets_of, without
 from graphs.search_calls import log_calls
 from graphs.state import Progress, State, begin, current, loaded_tools
 from graphs.tool_events import tell_ended
 from graphs.transcript import failed_result
+from graphs.vault import SealedError
 from graphs.waiting import Steps
 from tools import Contract
 
@@ -52,13 +54,14 @@ def validate_calls(
     reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        yield from ()
         progress = current(state) or begin("", scope.context.cap)
         calls = made(_newest_reply(state))
         loaded = loaded_tools(state)
-        found = [
-            reach.resolve(asked, scope.context, approval=approval, loaded=loaded) for asked in calls
-        ]
+
+        def resolve(asked: Asked) -> Resolved:
+            return reach.resolve(asked, scope.context, approval=approval, loaded=loaded)
+
+        found = yield from _all_resolved(calls, resolve)
         stuck = False
         if stop_repeats:
             found, stuck = _without_repeats(state, calls, found)
@@ -79,6 +82,29 @@ def validate_calls(
         return update
 
     return Node("validate_calls", body, context)
+
+
+def _all_resolved(
+    calls: Sequence[Asked], resolve: Callable[[Asked], Resolved]
+) -> Steps[list[Resolved]]:
+    found: list[Resolved] = []
+    for asked in calls:
+        found += [(yield from _resolved(asked, resolve))]
+    return found
+
+
+def _resolved(asked: Asked, resolve: Callable[[Asked], Resolved]) -> Steps[Resolved]:
+    """Say what a call comes to by its real arguments; nothing secret of them is in the answer."""
+    try:
+        real = yield from opened(asked)
+    except SealedError as why:
+        return Resolved(as_asked(asked), f"not executed: {why}", "not_permitted")
+    found = resolve(real)
+    if found.error is None and is_marked(found.call["args"]):
+        found = replace(found, error=MARKED, code="invalid_arguments")
+    call = yield from resealed(found.call)
+    error = found.error and without(found.error, secrets_of(found.call["args"], call["args"]))
+    return replace(found, call=call, error=error)
 
 
 def _without_repeats(

@@ -7,11 +7,13 @@ from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
 from graphs.records import judge, recorded, rejected
+from graphs.sealing import real_reply
 from graphs.state import State
 from graphs.tool_results import good_result
 from graphs.transcript import failed_result, newest_question, reply_calls
 from graphs.usage import usage_of
 from graphs.waiting import Steps
+from tools import redact_data
 from tools.record import RecordTool
 
 RECORDED = "recorded"
@@ -22,7 +24,7 @@ def validate_record(source: ModelSource, *, tool: RecordTool, context: type[Cont
 
     It keeps true that
     * the tool is never executed, and nothing is repaired: the arguments are the record as they
-      came, or a rejection holds them as they came;
+      came, or a rejection holds them as they came, but for secrets, which go once it is judged;
     * that the call was forced is not trusted: a reply without exactly one call of the tool is
       rejected;
     * each call of the reply gets one result, so that the thread can go on.
@@ -34,12 +36,11 @@ def validate_record(source: ModelSource, *, tool: RecordTool, context: type[Cont
     """
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        yield from ()
         messages = state["messages"]
         reply = messages[-1]
         if not isinstance(reply, AIMessage):  # a state edited by hand
             reply = AIMessage("")
-        record, rejection = judge(reply, tool)
+        record, rejection = redact_data(judge((yield from real_reply(reply)), tool))
         results: list[ToolMessage] = []
         for call in reply_calls(reply):
             if rejection is None:

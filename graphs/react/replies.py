@@ -1,7 +1,7 @@
 """What becomes of a reply: an action to run, an answer, or an Observation of what is wrong."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMessage
@@ -11,10 +11,12 @@ from graphs.nodes.call_model import refusal_of, why_it_ended
 from graphs.react.actions import call_of
 from graphs.react.parser import Action, FinalAnswer, FormatError, parse
 from graphs.react.turns import Turn, repeats
+from graphs.sealing import recordable
 from graphs.state import Ending, ending
 from graphs.transcript import failed_result
+from graphs.waiting import Steps
 from prompts import form_of
-from tools import Contract, unknown_tool
+from tools import Contract, redact, redact_data, unknown_tool
 
 BAD_TURNS = 3
 """Replies in a row without an action of a known tool, or an answer, that end the run."""
@@ -74,6 +76,15 @@ def take(
     reason = f"the same action came {count} times in a row: {tool.name}[{parsed.text[:100]}]"
     result = failed_result(_as_call(call), f"not executed: {reason}", "limit_reached")
     return Taken(recorded, result, ending(None, "stuck", reason))
+
+
+def without_secrets(taken: Taken) -> Steps[Taken]:
+    """Return it as it may be recorded; the secret arguments of its call are sealed."""
+    reply = yield from recordable(taken.reply, {})
+    result = taken.result
+    if result is not None:
+        result = result.model_copy(update={"content": redact(result.text)})
+    return replace(taken, reply=reply, result=result, end=redact_data(taken.end))
 
 
 def text_of(reply: AIMessage) -> str:

@@ -1,0 +1,177 @@
+"""The pieces of a streamed reply, redacted: what text there is comes late, and clean."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.tool import ToolCallChunk, tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk
+
+from graphs.models.raw_calls import RawCalls
+from tools.held_back import HeldBack
+from tools.redact import Found, redact, redact_data
+
+_NO_TEXT = frozenset({"type", "id", "index", "name", "signature", "encrypted_content", "format"})
+"""What of a block names it, and is the same in each of its pieces."""
+
+Message = TypeVar("Message", bound=BaseMessage)
+Key = tuple[Any, ...]
+
+
+class CleanChunks:
+    """Makes clean pieces of those of one reply.
+
+    Args:
+        ear: Is handed the calls as they came, and what was caught.
+    """
+
+    def __init__(self, ear: RawCalls) -> None:
+        self._ear = ear
+        ear.begin()
+        self._texts: dict[Key, HeldBack] = {}
+        self._blocks: dict[Key, dict[str, Any]] = {}
+        self._done = False
+
+    def take(self, chunk: ChatGenerationChunk) -> Iterator[ChatGenerationChunk]:
+        """Take a piece as it came, and yield what can be told by now."""
+        message = chunk.message
+        if not isinstance(message, AIMessageChunk):
+            yield chunk
+            return
+        self._ear.take(message)
+        content: Any = message.content
+        if isinstance(content, str):
+            self._ear.said.append(content)
+            content = self._push(("text",), content)
+        else:
+            content = [self._block(block) for block in content]
+        extra = {
+            key: self._push(("extra", key), value) if isinstance(value, str) else redact_data(value)
+            for key, value in message.additional_kwargs.items()
+            if key != "tool_calls"
+        }
+        named = [
+            tool_call_chunk(name=piece["name"], args="", id=piece["id"], index=piece["index"])
+            for piece in message.tool_call_chunks
+            if piece["name"] and piece["index"] is not None
+        ]
+        told = {k: v for k, v in message.response_metadata.items() if k != "logprobs"}
+        info = {k: v for k, v in (chunk.generation_info or {}).items() if k != "logprobs"}
+        clean = AIMessageChunk(
+            content=content,
+            additional_kwargs=extra,
+            tool_call_chunks=named,
+            response_metadata=told,
+            usage_metadata=message.usage_metadata,
+            id=message.id,
+            name=message.name,
+        )
+        if message.chunk_position == "last":
+            yield from self.rest()
+            clean.chunk_position = "last"
+        if content or extra or named or told or info or message.usage_metadata:
+            yield ChatGenerationChunk(message=clean, generation_info=info or None)
+
+    def rest(self) -> Iterator[ChatGenerationChunk]:
+        """Yield what was held back: the reply is whole."""
+        if self._done:
+            return
+        self._done = True
+        text = ""
+        blocks: dict[Key, dict[str, Any]] = {}
+        extra: dict[str, str] = {}
+        for key, held in self._texts.items():
+            left = held.flush()
+            if not left:
+                continue
+            if key[0] == "text":
+                text += left
+            elif key[0] == "extra":
+                extra[key[1]] = left
+            else:
+                blocks.setdefault(key[1:-1], dict(self._blocks[key[1:-1]]))[key[-1]] = left
+        if text and blocks:
+            blocks = {("text",): {"type": "text", "text": text}, **blocks}
+        content: Any = list(blocks.values()) if blocks else text
+        calls = self._calls()
+        if content or extra or calls or not self._texts:
+            message = AIMessageChunk(
+                content=content, additional_kwargs=extra, tool_call_chunks=calls
+            )
+            yield ChatGenerationChunk(message=message)
+
+    def _push(self, key: Key, piece: str) -> str:
+        held = self._texts.get(key)
+        if held is None:
+            held = self._texts[key] = HeldBack(self._ear.found)
+        return held.push(piece)
+
+    def _block(self, block: Any) -> Any:
+        if not isinstance(block, dict):
+            return self._push(("text",), block)
+        kind, place = block.get("type"), block.get("index")
+        self._blocks[kind, place] = {k: v for k, v in block.items() if k in {"type", "index"}}
+        return {
+            key: self._push(("block", kind, place, key), value)
+            if isinstance(value, str) and key not in _NO_TEXT
+            else value
+            if key in _NO_TEXT
+            else redact_data(value)
+            for key, value in block.items()
+        }
+
+    def _calls(self) -> list[ToolCallChunk]:
+        """Make the pieces that hold arguments; a call that was not told yet is told in one."""
+        pieces = []
+        for index, call in self._ear.indexed():
+            known = index is not None
+            pieces.append(
+                tool_call_chunk(
+                    name=None if known else call.name,
+                    args=clean_arguments(call.arguments),
+                    id=None if known else call.id,
+                    index=index,  # type: ignore[arg-type] # an int in OpenAI's protocol alone
+                )
+            )
+        return pieces
+
+
+def clean_arguments(text: str) -> str:
+    """Redact the arguments of a call as they are written; those that are clean stay as they are."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return redact(text)
+    clean = redact_data(value)
+    return text if clean == value else json.dumps(clean, ensure_ascii=False)
+
+
+def clean_message(message: Message, found: Found) -> Message:
+    """Redact a whole reply; what is taken out of its text is counted."""
+    changes: dict[str, Any] = {}
+    content: Any = message.content
+    if (clean := redact_data(content, found)) != content:
+        changes["content"] = clean
+    if extra := message.additional_kwargs:
+        changes["additional_kwargs"] = redact_data(extra)
+    if isinstance(message, AIMessage):
+        changes["tool_calls"] = redact_data(message.tool_calls)
+        changes["invalid_tool_calls"] = redact_data(message.invalid_tool_calls)
+        if "logprobs" in message.response_metadata:
+            told = message.response_metadata
+            changes["response_metadata"] = {k: v for k, v in told.items() if k != "logprobs"}
+    return message.model_copy(update=changes) if changes else message
+
+
+@contextlib.contextmanager
+def scrub() -> Iterator[None]:
+    """Redact the text of a model's error before callbacks are told of it."""
+    try:
+        yield
+    except Exception as error:
+        error.args = tuple(redact(a) if isinstance(a, str) else a for a in error.args)
+        raise

@@ -1,0 +1,149 @@
+"""A chat model whose replies are redacted before any callback, stream or trace sees them.
+
+LangChain tells each streamed piece to whoever listens as it comes from the model, long before a
+graph has the reply. So what is taken out is taken out here, between the model and LangChain's own
+machinery: tokens held back for as long as they may become part of a match, the arguments of a tool
+call until they are whole. The graph itself is handed the real arguments beside (`RawCalls`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForLLMRun,
+    CallbackManagerForLLMRun,
+)
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable, RunnableBinding
+
+from graphs.models.clean_chunks import CleanChunks, clean_message, scrub
+from graphs.models.raw_calls import RawCalls, heard
+
+_SAME = (
+    *("name", "callbacks", "tags", "metadata", "verbose", "rate_limiter", "disable_streaming"),
+    *("output_version", "profile"),
+)
+
+
+class GuardedModel(BaseChatModel):
+    """Stand in for a model, and redact what it says.
+
+    It keeps true that
+    * pieces of text put together are the redacted text of the reply, each told once;
+    * no callback is told a part of what is taken out, nor an error's text that holds it;
+    * the reply is otherwise as it came.
+    """
+
+    inner: BaseChatModel
+
+    @classmethod
+    def of(cls, inner: BaseChatModel) -> GuardedModel:
+        """Guard a model, under its own settings; its results are not kept in a cache."""
+        same = {name: getattr(inner, name, None) for name in _SAME}
+        given = {name: value for name, value in same.items() if value is not None}
+        return cls(inner=inner, cache=False, **given)
+
+    @property
+    def _llm_type(self) -> str:
+        return self.inner._llm_type  # noqa: SLF001 - it speaks for the model it guards
+
+    @property
+    def _identifying_params(self) -> Any:
+        return self.inner._identifying_params  # noqa: SLF001
+
+    def get_name(self, suffix: str | None = None, *, name: str | None = None) -> str:
+        """Return the guarded model's name."""
+        return self.inner.get_name(suffix, name=name)
+
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
+        return self.inner._get_ls_params(stop=stop, **kwargs)  # noqa: SLF001
+
+    def _should_stream(self, **kwargs: Any) -> bool:
+        return self.inner._should_stream(**kwargs)  # noqa: SLF001
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002 - it would tell tokens
+        **kwargs: Any,
+    ) -> ChatResult:
+        with scrub():
+            return _clean(self.inner._generate(messages, stop=stop, **kwargs))  # noqa: SLF001
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002 - it would tell tokens
+        **kwargs: Any,
+    ) -> ChatResult:
+        with scrub():
+            return _clean(await self.inner._agenerate(messages, stop=stop, **kwargs))  # noqa: SLF001
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        chunks = CleanChunks(_ear())
+        with scrub():
+            for chunk in self.inner._stream(messages, stop=stop, **kwargs):  # noqa: SLF001
+                for clean in chunks.take(chunk):
+                    if run_manager:
+                        run_manager.on_llm_new_token(clean.text, chunk=clean)
+                    yield clean
+            for clean in chunks.rest():
+                if run_manager:
+                    run_manager.on_llm_new_token(clean.text, chunk=clean)
+                yield clean
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        chunks = CleanChunks(_ear())
+        with scrub():
+            async for chunk in self.inner._astream(messages, stop=stop, **kwargs):  # noqa: SLF001
+                for clean in chunks.take(chunk):
+                    if run_manager:
+                        await run_manager.on_llm_new_token(clean.text, chunk=clean)
+                    yield clean
+            for clean in chunks.rest():
+                if run_manager:
+                    await run_manager.on_llm_new_token(clean.text, chunk=clean)
+                yield clean
+
+
+def guarded(model: Runnable[Any, Any]) -> Runnable[Any, Any] | None:
+    """Guard a model, also one with tools bound to it; None for what is neither."""
+    if isinstance(model, BaseChatModel):
+        return model if isinstance(model, GuardedModel) else GuardedModel.of(model)
+    if isinstance(model, RunnableBinding):
+        inner = guarded(model.bound)
+        return None if inner is None else model.model_copy(update={"bound": inner})
+    return None
+
+
+def _ear() -> RawCalls:
+    return heard.get() or RawCalls()
+
+
+def _clean(result: ChatResult) -> ChatResult:
+    ear = _ear()
+    ear.begin()
+    generations: list[ChatGeneration] = []
+    for generation in result.generations:
+        ear.whole = generation.message
+        clean = clean_message(generation.message, ear.found)
+        generations.append(generation.model_copy(update={"message": clean, "text": clean.text}))
+    return result.model_copy(update={"generations": generations})

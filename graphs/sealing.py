@@ -1,0 +1,175 @@
+"""Secret arguments of calls: taken out of what is stored and shown, and put back where they run.
+
+A reply is recorded with its arguments redacted, and what they were is sealed beside them
+(`graphs.vault`): by call id in the reply, and in each call that was checked and may run. Only
+`validate_calls`, an edit that a person makes, and the tool itself are given the real ones.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from langchain_core.messages import AIMessage, ToolCall
+
+from graphs.calls import Call, made, sealed
+from graphs.vault import SealedError, unlocked
+from graphs.waiting import Steps
+from tools.redact import REDACTED, Found, redact, redact_data
+
+SEALED = "sealed"
+"""Where a reply keeps its sealed arguments, by call id; in its `additional_kwargs`."""
+
+MARKED = (
+    f"not executed: {REDACTED} stands for a secret that was taken out of the conversation, and is "
+    "no value: leave it out, or ask the user for it"
+)
+
+_SHORTEST = 4
+"""Characters of a value that is looked for in what its tool says; a shorter one is in any text."""
+
+AnyCall = TypeVar("AnyCall", bound=Mapping[str, Any])
+
+
+def recordable(reply: AIMessage, found: Found) -> Steps[AIMessage]:
+    """Return a reply as it may be stored, streamed and logged; a clean one is the same object.
+
+    Args:
+        reply: The reply as the model made it.
+        found: Where what is taken out is counted, by kind.
+    """
+    changes: dict[str, Any] = {}
+    content: Any = reply.content
+    if (clean := redact_data(content, found)) != content:
+        changes["content"] = clean
+    extra = {key: value for key, value in reply.additional_kwargs.items() if key != SEALED}
+    clean_extra = redact_data(extra, found) if extra else extra
+    calls, secrets = [], {}
+    for call in reply.tool_calls:
+        arguments = redact_data(call["args"], found)
+        if arguments != call["args"]:
+            vault = yield from unlocked()
+            secrets[call["id"] or ""] = vault.seal(call["args"])
+        calls.append({**call, "args": arguments})
+    bad = [
+        {
+            **call,
+            "args": redact(call["args"] or "", found),
+            "error": redact(call["error"] or ""),
+        }
+        for call in reply.invalid_tool_calls
+    ]
+    if secrets:
+        changes["tool_calls"] = calls
+        clean_extra = {**clean_extra, SEALED: secrets}
+    if any(new != old for new, old in zip(bad, reply.invalid_tool_calls, strict=True)):
+        changes["invalid_tool_calls"] = bad
+    if clean_extra != reply.additional_kwargs:
+        changes["additional_kwargs"] = clean_extra
+    if changes or found:
+        told = {k: v for k, v in reply.response_metadata.items() if k != "logprobs"}
+        changes["response_metadata"] = {**told, "redacted": dict(found)} if found else told
+    return reply.model_copy(update=changes) if changes else reply
+
+
+def opened(call: AnyCall) -> Steps[AnyCall]:
+    """Return a call with its real arguments.
+
+    Raises:
+        SealedError: They were sealed with another key.
+    """
+    secret = sealed(call)
+    if secret is None:
+        return call
+    vault = yield from unlocked()
+    real = {key: value for key, value in call.items() if key != SEALED}
+    return cast("AnyCall", {**real, "args": vault.open(secret)})
+
+
+def real_reply(reply: AIMessage) -> Steps[AIMessage]:
+    """Return a recorded reply with the real arguments of its calls, where they can be opened."""
+    real = yield from real_arguments(cast("list[ToolCall]", made(reply)))
+    if not real:
+        return reply
+    calls = [{**call, "args": real.get(call["id"], call["args"])} for call in reply.tool_calls]
+    return reply.model_copy(update={"tool_calls": calls})
+
+
+def real_arguments(calls: Sequence[ToolCall]) -> Steps[dict[str | None, dict[str, Any]]]:
+    """Return the real arguments, by id, of the calls that are stored redacted and can be opened."""
+    real = {}
+    for call in calls:
+        with contextlib.suppress(SealedError):
+            found = yield from opened(cast("Call", call))
+            if found is not call:
+                real[call["id"]] = found["args"]
+    return real
+
+
+def resealed(call: Call) -> Steps[Call]:
+    """Return a call whose arguments are real as it may be stored."""
+    arguments = redact_data(call["args"])
+    if arguments == call["args"]:
+        return call
+    vault = yield from unlocked()
+    kept = call.copy()
+    kept["args"], kept["sealed"] = arguments, vault.seal(call["args"])
+    return kept
+
+
+def is_marked(arguments: Any) -> bool:
+    """Whether a value among arguments is the mark of something taken out."""
+    if isinstance(arguments, Mapping):
+        return any(map(is_marked, arguments.values()))
+    if isinstance(arguments, list):
+        return any(map(is_marked, arguments))
+    return bool(arguments == REDACTED)
+
+
+def restored(edited: Any, shown: Any, real: Any) -> Any:
+    """Return edited arguments where what was shown redacted, and left alone, is real again."""
+    if edited == shown:
+        return real
+    if isinstance(edited, Mapping) and isinstance(shown, Mapping) and isinstance(real, Mapping):
+        return {
+            key: restored(value, shown[key], real[key]) if key in shown and key in real else value
+            for key, value in edited.items()
+        }
+    if isinstance(edited, list) and isinstance(shown, list) and len(edited) == len(shown):
+        return [restored(*three) for three in zip(edited, shown, real, strict=True)]
+    return edited
+
+
+def without(text: str, hidden: Mapping[str, str]) -> str:
+    """Take out of what a tool said the secret values that it was called with.
+
+    Args:
+        text: What it returned, or how it failed.
+        hidden: From `secrets_of`.
+    """
+    for secret, shown in hidden.items():
+        text = text.replace(secret, shown)
+    return text
+
+
+def secrets_of(real: Any, shown: Any) -> dict[str, str]:
+    """Map each text that redaction changed to what it became, the longest first."""
+    pairs = sorted(_changed(real, shown), key=lambda pair: -len(pair[0]))
+    return {secret: became for secret, became in pairs if len(secret) >= _SHORTEST}
+
+
+def _changed(real: Any, shown: Any) -> Iterator[tuple[str, str]]:
+    if real == shown:
+        return
+    if isinstance(real, Mapping):
+        for key, value in real.items():
+            became = shown.get(key) if isinstance(shown, Mapping) else REDACTED
+            yield from _changed(value, became)
+    elif isinstance(real, list):
+        others = shown if isinstance(shown, list) else [REDACTED] * len(real)
+        for value, became in zip(real, others, strict=True):
+            yield from _changed(value, became)
+    elif isinstance(real, str | int | float) and not isinstance(real, bool):
+        yield str(real), str(shown)
+        if isinstance(real, str) and (written := json.dumps(real)[1:-1]) != real:
+            yield written, str(shown)
