@@ -54,17 +54,11 @@ class CleanChunks:
             for key, value in message.additional_kwargs.items()
             if key != "tool_calls"
         }
-        named = [
-            tool_call_chunk(name=piece["name"], args="", id=piece["id"], index=piece["index"])
-            for piece in message.tool_call_chunks
-            if piece["name"] and piece["index"] is not None
-        ]
         told = {k: v for k, v in message.response_metadata.items() if k != "logprobs"}
         info = {k: v for k, v in (chunk.generation_info or {}).items() if k != "logprobs"}
         clean = AIMessageChunk(
             content=content,
             additional_kwargs=extra,
-            tool_call_chunks=named,
             response_metadata=told,
             usage_metadata=message.usage_metadata,
             id=message.id,
@@ -73,7 +67,7 @@ class CleanChunks:
         if message.chunk_position == "last":
             yield from self.rest()
             clean.chunk_position = "last"
-        if content or extra or named or told or info or message.usage_metadata:
+        if content or extra or told or info or message.usage_metadata:
             yield ChatGenerationChunk(message=clean, generation_info=info or None)
 
     def rest(self) -> Iterator[ChatGenerationChunk]:
@@ -125,19 +119,16 @@ class CleanChunks:
         }
 
     def _calls(self) -> list[ToolCallChunk]:
-        """Make the pieces that hold arguments; a call that was not told yet is told in one."""
-        pieces = []
-        for index, call in self._ear.indexed():
-            known = index is not None
-            pieces.append(
-                tool_call_chunk(
-                    name=None if known else call.name,
-                    args=clean_arguments(call.arguments),
-                    id=None if known else call.id,
-                    index=index,  # type: ignore[arg-type] # an int in OpenAI's protocol alone
-                )
+        """Make one piece of each call: its arguments are told when they are whole."""
+        return [
+            tool_call_chunk(
+                name=call.name,
+                args=clean_arguments(call.arguments),
+                id=call.id,
+                index=index,  # type: ignore[arg-type] # an int in OpenAI's protocol alone
             )
-        return pieces
+            for index, call in self._ear.indexed()
+        ]
 
 
 def clean_arguments(text: str) -> str:
