@@ -89,7 +89,7 @@ test-live: $(DEV_READY) $(LOCAL_READY) ## run the tests against a small real mod
 
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
-	@for name in imports agent_cpu agent_http database_size http_client docs_index; do \
+	@for name in imports agent_cpu agent_http database_size compaction http_client docs_index; do \
 	  $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 .PHONY: clean

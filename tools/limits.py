@@ -43,6 +43,11 @@ def whole_size(text: str) -> int:
     return int(found.group(1).replace(",", "")) if found else len(text)
 
 
+def without_marker(text: str) -> str:
+    """Return what is left of a text that `limit` cut, its head and its tail."""
+    return _MARKER.sub("\n", text)
+
+
 def _before(text: str, cut: int) -> int:
     """Move a cut to the left until it parts nothing."""
     for moved in range(cut, max(0, cut - _LOOK), -1):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from graphs.models.offline_comparing import INCOMPLETE, Calls, compare, joined
 from graphs.models.offline_conversation import Conversation
 from graphs.models.offline_formula import filled_formula, has_formula
 from graphs.models.offline_hop import entity_for, hop_in
@@ -16,15 +16,10 @@ from graphs.models.offline_plan import Task, Tool, Tools, fewer_words, split
 from graphs.models.offline_reading import Finding, best_answers
 from graphs.models.offline_words import GENERIC, stems
 
-Calls = list[tuple[str, dict[str, Any]]]
-
 NOTHING = (
     "I found nothing that answers this. I work by fixed rules and only repeat what the tools"
     " return; name a model in RUNGS_MODEL for more."
 )
-INCOMPLETE = "Incomplete:"
-"""How an answer begins that needs a call which can't be made any more."""
-
 NO_QUESTION = "Ask me something: I search the documents, calculate, and keep notes."
 _GIVES_AMOUNTS = re.compile(r"[$€£]\s?\d|\d (?:dollars|euros)\b.*\d|\d.*\d (?:dollars|euros)\b")
 
@@ -44,13 +39,28 @@ def next_step(seen: Conversation, tools: Tools) -> Calls | str:
             calls += [call for call in step if call not in calls]
     if calls:
         return calls
-    parts = [answer.removeprefix(INCOMPLETE).strip() for answer in dict.fromkeys(answers)]
-    answer = "\n\n".join(parts)
-    if any(part.startswith(INCOMPLETE) for part in answers):
-        answer = f"{INCOMPLETE} {answer}"
+    answer = joined(answers)
     if tools.finish:
         return [(tools.finish.name, {tools.finish.parameter: answer})]
     return answer
+
+
+def step_for(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
+    """Return what a part of the question needs now: a call, or the answer.
+
+    Only results of calls that this part asked for count: those for another part are about another
+    thing.
+    """
+    own = Conversation(question=seen.question, notes=seen.notes)
+    while True:
+        step = HANDLERS[task.kind](task, own, tools)
+        if isinstance(step, str):
+            return step
+        name, arguments = step[0]
+        made = [d for d in seen.done if d.tool == name and d.arguments == arguments]
+        if not made or made[-1] in own.done:
+            return step
+        own.done.append(made[-1])
 
 
 def demanded_step(seen: Conversation, tools: Tools) -> Calls:
@@ -214,5 +224,6 @@ HANDLERS: dict[str, Callable[[Task, Conversation, Tools], Calls | str]] = {
     "note": _note,
     "sum": _sum,
     "search": _search,
+    "compare": lambda task, seen, tools: compare(task, seen, tools, step_for),
     "beyond": _beyond,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from graphs.models.offline_arithmetic import beyond_calculator, expression_in, is_plain_sum
+from graphs.models.offline_compare import comparison_in
 from graphs.models.offline_notes import note_in, states_preference
 from graphs.models.offline_places import wider_words
 from graphs.models.offline_words import GENERIC, sentences, stems, words
@@ -24,7 +25,7 @@ _ASKS = re.compile(
 )
 _FINISH = ("finish", "final_answer", "submit_answer")
 
-Kind = Literal["note", "sum", "search", "beyond"]
+Kind = Literal["note", "sum", "search", "compare", "beyond"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,9 @@ def split(question: str) -> list[Task]:
             tasks.append(Task("note", note))
         elif states_preference(part):
             tasks.append(Task("note", part))
+        elif comparison_in(part):
+            tasks.append(Task("compare", part, " ".join(context)))
+            context = []
         elif (asks or len(parts) == 1 or is_plain_sum(part)) and (found := expression_in(part)):
             tasks.append(Task("sum", found))
         elif (asks or len(parts) == 1) and beyond_calculator(part):

@@ -10,7 +10,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from graphs.models.offline_answer import HANDLERS, NO_QUESTION
+from graphs.models.offline_answer import HANDLERS, NO_QUESTION, step_for
+from graphs.models.offline_comparing import joined
 from graphs.models.offline_conversation import Conversation, Done
 from graphs.models.offline_plan import Task, Tools, sort_tools, split
 from graphs.models.offline_progress import noted, one_line, recalled, settled_in
@@ -19,6 +20,7 @@ from graphs.react.parser import Action, parse
 
 UPDATE_NOTES = "update_notes"
 NOW = "You must answer now."
+EMPTY = "(empty)"
 
 _ACTIONS = re.compile(r"^Available actions:\n((?:- .+\n?)+)", re.MULTILINE)
 _ACTION = re.compile(r"^- ([^\[\s]+)\[([^\[\]{}]*)\][^:]*: (.+)$", re.MULTILINE)
@@ -112,8 +114,9 @@ def reply_to(reading: Reading) -> str:
     answers: dict[str, str] = {}
     for task in tasks:
         known = settled.get(one_line(task.text))
-        tools = Tools() if reading.must_answer else reading.tools
-        step = known or HANDLERS[task.kind](task, reading.seen, tools)
+        step = known or step_for(task, reading.seen, reading.tools)
+        if reading.must_answer and not isinstance(step, str):
+            step = HANDLERS[task.kind](task, reading.seen, Tools())
         if isinstance(step, str):
             answers[task.text] = step
         elif reading.keeps_notes and _should_note(tasks, answers, reading):
@@ -121,14 +124,16 @@ def reply_to(reading: Reading) -> str:
             return _action("I keep my plan and what I found.", UPDATE_NOTES, notes)
         else:
             return _action(f"I need to know: {one_line(task.text)}", *step[0])
-    return _final("\n\n".join(dict.fromkeys(answers.values())))
+    return _final(joined(answers.values()))
 
 
 def _should_note(tasks: list[Task], answers: dict[str, str], reading: Reading) -> bool:
     """Note a plan of several parts first, and then each part that was settled since."""
     if len(tasks) == 1:
         return False
-    return not reading.notes or any(one_line(text) not in reading.settled for text in answers)
+    return reading.notes in ([], [EMPTY]) or any(
+        one_line(text) not in reading.settled for text in answers
+    )
 
 
 def _notes(tasks: list[Task], answers: dict[str, str]) -> str:

@@ -9,16 +9,15 @@ from dataclasses import replace
 
 from langchain_core.messages import BaseMessage
 
-from graphs.models.offline_answer import HANDLERS
+from graphs.models.offline_answer import HANDLERS, step_for
 from graphs.models.offline_conversation import Conversation, Done
-from graphs.models.offline_plan import Tool, sort_tools, split
+from graphs.models.offline_plan import Task, Tool, Tools, sort_tools, split
 from graphs.models.offline_progress import noted, one_line, recalled, settled_in
 from graphs.react.keywords import QUOTE
 from graphs.react.parser import Action, parse
 
 FOUND_CHARACTERS = 600
-FOUND = 2
-"""How much of the newest results is kept for a part that is still open."""
+"""How much of a result is kept for a part that is in progress."""
 
 _HISTORY = re.compile(
     r"\AQuestion: (.*?)\n\nProgress so far:\n(.*?)\n\nTranscript:\n(.*)\Z", re.DOTALL
@@ -49,27 +48,39 @@ def summary_of(messages: Sequence[BaseMessage]) -> str | None:
         sum=tools.sum or other,
         note=tools.note or other,
     )
-    parts: list[str] = []
-    following = "write the answer"
-    for task in reversed(split(question)):
-        step = settled.get(one_line(task.text)) or HANDLERS[task.kind](task, seen, tools)
-        parts.append(noted(task.text, step if isinstance(step, str) else None))
-        if not isinstance(step, str):
-            following = one_line(task.text)
-    found = [
-        f"- {name}[{one_line(text)}] -> {json.dumps(result[:FOUND_CHARACTERS], ensure_ascii=False)}"
-        for name, text, result in made[-FOUND:]
-    ]
+    tasks = split(question)
+    answers = {task.text: _answer(task, settled, seen, tools) for task in tasks}
+    still_open = [task for task in tasks if answers[task.text] is None]
     tried = ", ".join(f"{name}[{one_line(text)}]" for name, text, _ in made)
-    return "\n".join(
-        [
-            f"Goal: {one_line(question)}",
-            f"Decisions: one part after another; done: {tried or 'nothing'}",
-            *reversed(parts),
-            *found,
-            f"Next step: {following}",
-        ]
-    )
+    lines = [
+        f"Goal: answer the {len(tasks)} parts of the question; {len(still_open)} are still open",
+        f"Decisions: one part after another; done: {tried or 'nothing'}",
+        *(noted(task.text, answers[task.text]) for task in tasks),
+    ]
+    if still_open:
+        lines += _found_for(still_open[0], made, tools)
+    following = one_line(still_open[0].text) if still_open else "write the answer"
+    return "\n".join([*lines, f"Next step: {following}"])
+
+
+def _answer(task: Task, settled: dict[str, str], seen: Conversation, tools: Tools) -> str | None:
+    """Return what is known of a part, as it was noted or as it can be told now."""
+    step = settled.get(one_line(task.text)) or step_for(task, seen, tools)
+    return step if isinstance(step, str) else None
+
+
+def _found_for(task: Task, made: Sequence[tuple[str, str, str]], tools: Tools) -> list[str]:
+    """Keep what was found for a part in progress, from the first call that was made for it on."""
+    first = HANDLERS[task.kind](task, Conversation(question=task.text), tools)
+    if isinstance(first, str):
+        return []
+    wanted = next(iter(first[0][1].values()))
+    texts = [text for _, text, _ in made]
+    begun = made[texts.index(wanted) :] if wanted in texts else []
+    return [
+        f"- {name}[{one_line(text)}] -> {json.dumps(result[:FOUND_CHARACTERS], ensure_ascii=False)}"
+        for name, text, result in begun
+    ]
 
 
 def _turns(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:

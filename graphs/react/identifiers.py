@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator
 
+from tools.limits import without_marker
+
 MOST = 1_000
 """Characters of the list that is added to a summary."""
 
 HEADING = "Also seen:"
 
 _AROUND = ".,;:!?()[]{}<>\"'`|*=\u201c\u201d\u2018\u2019"
+_APART = re.compile(r"[\s\[\](){}<>|\"\u201c\u201d]+")
 _LINK = re.compile(r"(?:https?|ftp|file)://|www\.", re.IGNORECASE)
 _DIGITS = 2
 _LONG = 8
@@ -42,7 +45,7 @@ def _left_out(number: int) -> str:
 
 def _telling(text: str) -> Iterator[str]:
     """Find the words that no other word can stand for."""
-    for word in text.split():
+    for word in _APART.split(without_marker(text)):
         bare = word.strip(_AROUND)
         if _is_telling(bare):
             yield bare
