@@ -70,7 +70,8 @@ def request_for(
 def _about(tool: Contract, path: Sequence[str]) -> str:
     effect = "changes state" if tool.effect == "state_changing" else "only reads"
     through = f" Called through {', '.join(path)}." if path else ""
-    return f"{tool.name} {effect}. {tool.description}{through}"
+    owner = f" It is {tool.origin}." if tool.origin else ""
+    return f"{tool.name} {effect}.{owner} {tool.description}{through}"
 
 
 def read_answer(

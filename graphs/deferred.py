@@ -40,7 +40,12 @@ class DeferredReach(Reach):
 
     def __init__(self, always: Sequence[Contract], catalog: Catalog) -> None:
         super().__init__(always)
-        self._tools = _Together(self._fixed, Library(lambda: catalog))
+        self._fixed = self.tools.by_name
+        self._all = _Together(self._fixed, Library(lambda: catalog))
+
+    @property
+    def _tools(self) -> Mapping[str, Contract]:
+        return self._all
 
     @property
     def caches(self) -> bool:

@@ -1,7 +1,7 @@
 """The model of a graph, fixed when it is built or named by the run, with its tools bound once."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -13,7 +13,7 @@ from graphs.context import Context
 from graphs.models.capabilities import without_strict
 from graphs.reach import Reach
 from graphs.waiting import Wait
-from tools import Contract
+from tools import Contract, ToolSet
 
 MOST_BOUND = 100
 """Bindings that are kept: searches load ever other sets of tools, and the oldest goes."""
@@ -62,9 +62,11 @@ class ModelSource:
         reach: Reach | None = None,
     ) -> None:
         self._model = models.resolve(model) if isinstance(model, str) else model
-        self._tools = {tool.name: tool for tool in tools}
+        late = isinstance(tools, ToolSet)
+        self._tools: Mapping[str, Shown] = {} if late else {tool.name: tool for tool in tools}
         self._forced = forced
-        self.reach = reach or Reach([tool for tool in tools if isinstance(tool, Contract)])
+        own = [tool for tool in self._tools.values() if isinstance(tool, Contract)]
+        self.reach = reach or Reach(tools if isinstance(tools, ToolSet) else own)
         self._bound: dict[tuple[Any, ...], Bound | None] = {}
         self._without_stop: set[str | None] = set()
 

@@ -1,5 +1,6 @@
 """A graph node written once for sync and async callers."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from graphs.context import Context, read_context
 from graphs.own_addresses import own_addresses
 from graphs.owner import check_owner
 from graphs.state import State
-from graphs.waiting import Steps, arun, run
+from graphs.waiting import Steps, Wait, arun, run
+from tools import ToolSet
 from tools.redact import Filter, in_force
 from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from tools.redactor import redactor_for
@@ -54,6 +56,7 @@ class Node(Runnable[State, Update]):
         name: What the node is called in drawings and traces.
         body: What it does: takes state and scope, and yields what it must wait for.
         context: The variant's settings, which stand in where the caller passed none.
+        tools: What must be listed before the body starts.
 
     Attributes:
         redaction: What is taken out beside credentials and card numbers; the graph sets it.
@@ -61,17 +64,23 @@ class Node(Runnable[State, Update]):
 
     redaction: RedactionPolicy = DEFAULT_POLICY
 
-    def __init__(self, name: str, body: Body, context: type[Context]) -> None:
+    def __init__(
+        self, name: str, body: Body, context: type[Context], tools: ToolSet | None = None
+    ) -> None:
         self.name = name
         self._body = body
         self._context = context
+        self.tools = tools
 
     def _start(self, state: State, config: RunnableConfig | None) -> tuple[Steps[Update], Filter]:
         runtime = get_runtime()
         scope = Scope(read_context(self._context, runtime.context), config or {}, runtime)
         check_owner(state, scope.context.user, scope.thread_id)
         own = own_addresses(state, scope.context)
-        return self._body(state, scope), Filter(redactor_for(self.redaction), own)
+        steps = self._body(state, scope)
+        if self.tools is not None and not self.tools.is_ready:
+            steps = _prepared(self.tools, steps)
+        return steps, Filter(redactor_for(self.redaction), own)
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> Update:  # noqa: A002
         """Run the body, waiting in this thread."""
@@ -84,3 +93,9 @@ class Node(Runnable[State, Update]):
         steps, filter_ = self._start(input, config)
         with in_force(filter_):
             return await arun(steps)
+
+
+def _prepared(tools: ToolSet, steps: Steps[Update]) -> Steps[Update]:
+    """Have the tools listed first, away from an event loop: it may take seconds."""
+    yield Wait(tools.prepare, lambda: asyncio.to_thread(tools.prepare))
+    return (yield from steps)

@@ -40,6 +40,8 @@ class open_graph:  # noqa: N801 - used like the function it stands for
 
     def __enter__(self) -> ThreadGraph:
         builder = GRAPHS[self._name].build(**self._build_args)
+        for tools in {spec.runnable.tools for spec in builder.nodes.values()} - {None}:
+            self._opened.callback(tools.close)
         memory = self._opened.enter_context(open_memory(self._db))
         compiled = builder.compile(
             name=self._name, checkpointer=memory.saver, store=memory.store, cache=memory.cache

@@ -12,7 +12,7 @@ from langchain_core.messages import InvalidToolCall, ToolCall, ToolMessage
 
 from graphs.calls import Call, as_asked, asked_name, via
 from graphs.context import Context
-from tools import Code, Contract, Failure, unknown_tool
+from tools import Code, Contract, Failure, tool_set, unknown_tool
 from tools.search_tools import TOOL_SEARCH
 
 MOST_WRAPPERS = 3
@@ -44,16 +44,23 @@ class Reach:
 
     Args:
         tools: The tools that the model is shown, or may be.
+
+    Attributes:
+        tools: The same, as a set.
     """
 
     def __init__(self, tools: Sequence[Contract]) -> None:
-        self._fixed = {tool.name: tool for tool in tools}
-        self._tools: Mapping[str, Contract] = self._fixed
+        self.tools = tool_set(tools)
+
+    @property
+    def _tools(self) -> Mapping[str, Contract]:
+        """All that can be called directly."""
+        return self.tools.by_name
 
     @property
     def searches(self) -> bool:
         """Whether there are tools that a search finds, so that what is called then is logged."""
-        return TOOL_SEARCH in self._fixed
+        return TOOL_SEARCH in self.tools.by_name
 
     @property
     def caches(self) -> bool:
@@ -66,7 +73,7 @@ class Reach:
 
     def names(self, loaded: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing is loaded here
         """Name the tools that a model may be shown, given what searches loaded in the run."""
-        return list(self._fixed)
+        return list(self.tools.by_name)
 
     def offered(self, context: Context, loaded: Sequence[str]) -> list[str]:
         """Name the tools that the model is shown; in a read-only run none that change state."""
@@ -126,7 +133,7 @@ class Reach:
     def _out_of_reach(self, name: str, context: Context, loaded: Sequence[str]) -> tuple[str, Code]:
         """Say why a tool can't be called: here, there is none of that name."""
         allowed = [self._tools[shown] for shown in self.offered(context, loaded)]
-        return unknown_tool(name, allowed), "unknown_tool"
+        return " ".join([unknown_tool(name, allowed), *self.tools.failures]), "unknown_tool"
 
     def answer(self, call: ToolCall, result: ToolMessage) -> ToolMessage:
         """Put an error into the shape that the tool which the model called gives its errors."""

@@ -1,7 +1,7 @@
 """What is taken out of what a run stores, streams, logs and sends: its tools file's policy."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from langgraph.graph import StateGraph
@@ -12,13 +12,17 @@ from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from tools.toolset import ToolSet
 
 
-def policy_of(tools: Sequence[Any]) -> RedactionPolicy:
+def policy_of(*groups: Iterable[Any]) -> RedactionPolicy:
     """Return what the tools files that tools come from say, put together."""
-    if isinstance(tools, ToolSet):
-        return tools.redaction
-    policies = dict.fromkeys(tool.redaction for tool in tools if isinstance(tool, Contract))
+    policies = dict.fromkeys(policy for tools in groups for policy in _policies(tools))
     policies.pop(DEFAULT_POLICY, None)
     return functools.reduce(RedactionPolicy.__or__, policies) if policies else DEFAULT_POLICY
+
+
+def _policies(tools: Iterable[Any]) -> Iterable[RedactionPolicy]:
+    if isinstance(tools, ToolSet):  # which may not be listed yet
+        return [tools.redaction]
+    return [tool.redaction for tool in tools if isinstance(tool, Contract)]
 
 
 class RedactingGraph(StateGraph[Any, Any, Any, Any]):

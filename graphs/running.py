@@ -171,7 +171,8 @@ class _Background:
         """Return the loop, started anew where there is none that answers."""
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
-                self._loop = asyncio.new_event_loop()
+                # Not in the caller's context, which a loop keeps, and the caller's graph with it.
+                self._loop = contextvars.Context().run(asyncio.new_event_loop)
                 self._thread = threading.Thread(
                     target=self._loop.run_forever, name="rungs-async-tools", daemon=True
                 )

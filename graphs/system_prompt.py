@@ -17,7 +17,7 @@ class SystemPrompt:
 
     def __init__(self, template: Template) -> None:
         self._template = template
-        self._last: tuple[str, str, SystemMessage] | None = None
+        self._last: tuple[str, str, int, SystemMessage] | None = None
 
     def fill(self, scope: Scope) -> Steps[SystemMessage]:
         """Fill the template; the same text is the same message, which is converted but once."""
@@ -26,8 +26,8 @@ class SystemPrompt:
         if store is not None and user is not None:
             notes = yield Wait(lambda: read_notes(store, user), lambda: aread_notes(store, user))
         rendered = render_notes(notes)
-        last = self._last
-        if last is None or last[:2] != (company, rendered):
+        last, edition = self._last, self._template.edition
+        if last is None or last[:3] != (company, rendered, edition):
             text = self._template.render(company=company, memory_notes=rendered)
-            self._last = last = (company, rendered, SystemMessage(text))
-        return last[2]
+            self._last = last = (company, rendered, edition, SystemMessage(text))
+        return last[3]

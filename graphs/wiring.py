@@ -13,7 +13,7 @@ from graphs.reach import Reach
 from graphs.redaction import RedactingGraph, policy_of
 from graphs.state import Input, Output, State
 from prompts import Template
-from tools import Contract
+from tools import Contract, ToolSet
 
 
 class Wiring(NamedTuple):
@@ -62,10 +62,12 @@ def wire(
     template = prompts.load(prompt, names={"company", "memory_notes"})
     builder = RedactingGraph(
         state,
-        policy=policy_of([*tools, *library] if library else tools),
+        policy=policy_of(tools, library),
         context_schema=context,
         input_schema=Input,
         output_schema=output,
     )
     source = ModelSource(model, tools, forced=forced, reach=reach)
+    if isinstance(tools, ToolSet):
+        return Wiring(builder, source, prompts.LateList.of(template, tools))
     return Wiring(builder, source, prompts.with_tools(template, tools))

@@ -1,7 +1,8 @@
 """The list of tools in a system prompt, kept true to the tools that a graph really has."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from prompts.template import Template, parse
@@ -45,6 +46,43 @@ def with_tools(template: Template, tools: Sequence[Described]) -> Template:
     names = {name for name in template.names if f"{{{{{name}}}}}" in text} | {"tool_list"}
     own = "\n".join(_line(tool) for tool in tools) or "- (no tools)"
     return parse(text, names=names, source=template.source).fill(tool_list=own)
+
+
+class Late(Protocol):
+    """Tools that are known when they have been listed, and may be listed anew."""
+
+    @property
+    def edition(self) -> int:
+        """Goes up whenever they are."""
+
+    def __iter__(self) -> Iterator[Described]:
+        """Give the tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateList(Template):
+    """A template whose list of tools is made when the template is filled.
+
+    Attributes:
+        tools: What it lists; they are not looked at before.
+    """
+
+    tools: Late
+
+    @classmethod
+    def of(cls, template: Template, tools: Late) -> "LateList":
+        """Have a template list these tools."""
+        return cls(template.source, template.text, template.parts, tools)
+
+    @property
+    def edition(self) -> int:
+        """The edition of the tools."""
+        return self.tools.edition
+
+    def render(self, **values: str) -> str:
+        """Fill every placeholder of the template with the list as it is now."""
+        plain = Template(self.source, self.text, self.parts)
+        return with_tools(plain, list(self.tools)).render(**values)
 
 
 def _line(tool: Described) -> str:

@@ -1,8 +1,8 @@
 """MCP servers for the tests: scripted ones, and the tools files that name them."""
 
 import json
-import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +83,14 @@ def write(folder: Path, *tables: str) -> Path:
     return file
 
 
+def ended(pid: int, seconds: float = 10) -> bool:
+    """Wait for a process to end."""
+    deadline = time.monotonic() + seconds
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_alive(pid)
+
+
 @contextmanager
 def loaded(file: Path) -> Iterator[ToolSet]:
     """Lend the tools of a file, and let go of its servers."""
@@ -112,8 +120,3 @@ def bound(model: ScriptedModel) -> dict[str, dict[str, Any]]:
 def named(tools: Sequence[Contract]) -> list[str]:
     """Return the names of tools."""
     return [made.name for made in tools]
-
-
-def run_path() -> str:
-    """Return the search path of this environment's programs."""
-    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

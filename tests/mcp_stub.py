@@ -2,13 +2,15 @@
 
 It is no SDK's: it lists tools as they come in the wild, which an SDK would not let pass, and starts
 in no time. `python mcp_stub.py FILE`; the file is JSON: `tools`, as `tools/list` returns them, and
-`answers` by tool name: a result as it goes out, or `exit` (a code), `hang` (seconds), `error` (a
-protocol error) or `raw` (a line). What it receives goes to FILE.log, a line of JSON each.
+`answers` by tool name: a result as it goes out, or `exit` (a code), `hang` (seconds), `stuck`
+(seconds in which it hears nothing), `error` (a protocol error) or `raw` (a line). What it receives
+goes to FILE.log, a line of JSON each.
 """
 
 import contextlib
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -26,11 +28,16 @@ def main() -> None:
     note(log, {"method": "started", "pid": os.getpid(), "env": sorted(os.environ)})
     if script.get("banner"):
         write(script["banner"])
+    if script.get("stubborn"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin:
         message = json.loads(line)
         note(log, message)
         if "id" in message and "method" in message:
             answer(message, json.loads(place.read_text(encoding="utf-8")))
+    while script.get("stubborn"):
+        time.sleep(1)
 
 
 def answer(message: dict[str, Any], script: dict[str, Any]) -> None:
@@ -70,8 +77,12 @@ def call(message: dict[str, Any], params: dict[str, Any], wanted: dict[str, Any]
         write(wanted["raw"])
     elif "error" in wanted:
         fail(message, wanted["error"])
+    elif "stuck" in wanted:
+        time.sleep(wanted["stuck"])
     elif "hang" in wanted:
-        threading.Timer(wanted["hang"], reply, [message, text("late")]).start()
+        late = threading.Timer(wanted["hang"], reply, [message, text("late")])
+        late.daemon = True
+        late.start()
     else:
         if "changed" in wanted:
             write(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))

@@ -1,6 +1,8 @@
 """The `[mcp.NAME]` tables of a tools file: what they say, and what is wrong with one."""
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +126,17 @@ def test_without_the_packages_a_table_names_the_command_that_installs_them(
         load_tools(file)
     said = f'{file}: [mcp.s]: MCP servers need more packages: pip install -e ".[mcp]"'
     assert str(caught.value) == said
+
+
+def test_reading_a_file_and_importing_a_variant_starts_and_imports_nothing_of_mcp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = Stub(tmp_path).script([tool("a")])
+    monkeypatch.setenv("RUNGS_TOOLS", str(write(tmp_path, stub.table())))
+    code = (
+        "import sys, graphs.tools_in_context, graphs.tool_calling\n"
+        "heavy = {'mcp', 'langchain_mcp_adapters', 'tools.mcp.connection'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert stub.pids == []

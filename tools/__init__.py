@@ -23,6 +23,7 @@ from tools.registry import (
     unknown_tool,
 )
 from tools.results import describe_error, limit, render
+from tools.toolset import ToolSet, tool_set
 from tools.wrapper import Code, Failure, Wrapper
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Progress",
     "SearchError",
     "StoppedError",
+    "ToolSet",
     "ToolsFileError",
     "Wrapper",
     "as_contracts",
@@ -52,5 +54,6 @@ __all__ = [
     "redact",
     "redact_data",
     "render",
+    "tool_set",
     "unknown_tool",
 ]

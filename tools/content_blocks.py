@@ -13,6 +13,8 @@ _OTHER_BLOCKS = {
     *("image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file"),
     *("document", "resource", "resource_link"),
 }
+_PLACES = {"resource", "resource_link"}
+"""Blocks whose address says more than their content: a tool may be able to read it."""
 
 
 def message_text(value: Any) -> str | None:
@@ -43,13 +45,18 @@ def _block(block: Mapping[str, Any]) -> str:
     kind = block["type"]
     if kind in _TEXT_BLOCKS:
         return str(block["text"])
-    resource = block.get("resource")
-    if isinstance(resource, Mapping) and isinstance(resource.get("text"), str):
-        return str(resource["text"])
-    data = next((block[k] for k in ("data", "base64") if isinstance(block.get(k), str | bytes)), "")
+    if isinstance(block.get("resource"), Mapping):
+        block = {**block["resource"], "type": kind}
+    if kind == "resource" and isinstance(block.get("text"), str):
+        return str(block["text"])
+    keys = ("data", "base64", "blob")
+    data = next((block[k] for k in keys if isinstance(block.get(k), str | bytes)), "")
+    place = str(block["uri"]) if kind in _PLACES and block.get("uri") else ""
     mime = next((str(block[k]) for k in ("mime_type", "mimeType") if block.get(k)), "")
     size = f"{len(data) * 3 // 4 if isinstance(data, str) else len(data):,} bytes" if data else ""
     told = ", ".join(
-        part for part in (kind.removeprefix("input_").removesuffix("_url"), mime, size) if part
+        part
+        for part in (kind.removeprefix("input_").removesuffix("_url"), place, mime, size)
+        if part
     )
     return f"[{told}, not shown]"

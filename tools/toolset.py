@@ -35,7 +35,7 @@ class Late(Protocol):
 
 
 class ToolSet(Sequence[Contract]):
-    """A graph's tools: those of its file, and those that servers list at first use.
+    """A graph's tools: those it was built with, and those that servers list at first use.
 
     It keeps true that names are unique: a tool of the file goes before a server's, a server before
     those that follow it in the file, and what has to stand back is left out with a warning. Whoever
@@ -43,47 +43,52 @@ class ToolSet(Sequence[Contract]):
 
     Args:
         known: The tools of the file.
-        late: The others.
+        late: The others, if there may be any.
         redaction: What the file says is taken out.
+
+    Attributes:
+        edition: Goes up whenever the tools have been listed.
     """
 
     def __init__(
-        self, known: Sequence[Contract], late: Late, redaction: RedactionPolicy = DEFAULT_POLICY
+        self,
+        known: Sequence[Contract],
+        late: Late | None = None,
+        redaction: RedactionPolicy = DEFAULT_POLICY,
     ) -> None:
         self._known, self._late, self.redaction = tuple(known), late, redaction
         self._lock = threading.Lock()
-        self._all: Mapping[str, Contract] = {}
-        self._made = False
+        self._listed = _Listed({tool.name: tool for tool in known}) if late is None else None
         self.edition = 0
 
     @property
     def is_ready(self) -> bool:
         """Whether the tools can be looked at without waiting."""
-        return self._made and self._late.is_listed
+        return self._listed is not None and (self._late is None or self._late.is_listed)
 
     def prepare(self) -> None:
         """Have the tools listed, which may take some seconds; nothing to do where they are."""
-        with self._lock:
-            if self._late.ask() or not self._made:
-                self._all = self._joined()
-                self._made = True
-                self.edition += 1
+        self._made(renew=True)
 
     @property
     def by_name(self) -> Mapping[str, Contract]:
-        """The tools by name, as far as they are listed now."""
-        if not self._made:
-            self.prepare()
-        return self._all
+        """The tools by name."""
+        return self._made().by_name
+
+    def names(self, *, read_only: bool = False) -> Sequence[str]:
+        """Return the names of the tools, or of those that change nothing."""
+        listed = self._made()
+        return listed.safe if read_only else listed.names
 
     @property
     def failures(self) -> Sequence[str]:
         """Say which servers' tools are missing, and why."""
-        return self._late.failures
+        return self._late.failures if self._late else ()
 
     def close(self) -> None:
         """Let go of the servers; they are opened anew when a tool of theirs is called."""
-        self._late.close()
+        if self._late:
+            self._late.close()
 
     def __iter__(self) -> Iterator[Contract]:
         return iter(self.by_name.values())
@@ -99,14 +104,39 @@ class ToolSet(Sequence[Contract]):
         """Return the tool at a place."""
         return list(self)[index]
 
-    def _joined(self) -> Mapping[str, Contract]:
+    def _made(self, *, renew: bool = False) -> _Listed:
+        """Return the tools, listed first where they never were."""
+        listed = self._listed
+        if self._late is None or (listed is not None and not renew):
+            return listed or _Listed({})
+        with self._lock:
+            if self._late.ask() or self._listed is None:
+                self._listed = _Listed(self._joined(self._late))
+                self.edition += 1
+            return self._listed
+
+    def _joined(self, late: Late) -> dict[str, Contract]:
         tools = {tool.name: tool for tool in self._known}
-        for tool in self._late.contracts():
+        for tool in late.contracts():
             first = tools.setdefault(tool.name, tool)
             if first is not tool:
                 owner = first.origin or "a tool of the tools file"
-                self._late.warn(
+                late.warn(
                     f"{tool.origin} is left out: {owner} has the name '{tool.name}' already; "
                     "a prefix in the server's table tells them apart"
                 )
         return tools
+
+
+class _Listed:
+    """The tools that there are, looked at from the sides that are needed at every step."""
+
+    def __init__(self, by_name: dict[str, Contract]) -> None:
+        self.by_name: Mapping[str, Contract] = by_name
+        self.names = tuple(by_name)
+        self.safe = tuple(tool.name for tool in by_name.values() if tool.effect == "read_only")
+
+
+def tool_set(tools: Sequence[Contract]) -> ToolSet:
+    """Return tools as a set of them, which they may be already."""
+    return tools if isinstance(tools, ToolSet) else ToolSet(tools)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 CANCELLED = 130
 
@@ -15,7 +16,7 @@ def main() -> None:
     try:
         code = run(sys.argv[1:])
         # All is done and told: a Ctrl-C from here on ends the process, and not by a signal.
-        signal.signal(signal.SIGINT, lambda *_: os._exit(CANCELLED))
+        signal.signal(signal.SIGINT, lambda *_: leave(CANCELLED))
     except KeyboardInterrupt:
         code = CANCELLED
     if code == CANCELLED:
@@ -23,8 +24,15 @@ def main() -> None:
         with suppress(OSError, ValueError, AttributeError):
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(code)
+        leave(code)
     sys.exit(code)
+
+
+def leave(code: int) -> NoReturn:
+    """End this process as it is, and the MCP servers that it started."""
+    if loop := sys.modules.get("tools.mcp.loop"):
+        loop.kill_servers()
+    os._exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:

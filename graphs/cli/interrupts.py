@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from graphs.cli import CANCELLED
+from graphs.cli import CANCELLED, leave
 
 
 @dataclass(slots=True)
@@ -64,4 +64,4 @@ def stoppable(
 def _quit() -> None:
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), b"\x1b[?25h\n")  # the spinner had hidden the cursor
-    os._exit(CANCELLED)
+    leave(CANCELLED)

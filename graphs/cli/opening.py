@@ -1,11 +1,13 @@
 """Open a graph for a run: everything that can be wrong is found before anything is written."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from graphs import models
+from graphs.cli.failures import complain
 from graphs.cli.indexing import index_documents
 from graphs.cli.schemas import load_schema
 from graphs.cli.screen import Screen
@@ -42,7 +44,7 @@ def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
         model = models.resolve(settings.model_name)
     finally:
         screen.settle()
-    with _environment("RUNGS_DOCS", settings.docs):
+    with _environment("RUNGS_DOCS", settings.docs), _warnings_of_servers():
         if settings.docs is not None:
             index_documents(settings.docs, screen)
         with open_graph(name, db=db, model=model, tools=tools, **wiring) as graph:
@@ -67,6 +69,22 @@ def _check_context(name: str, settings: Settings) -> None:
         for field, option in OPTIONS.items():
             text = text.replace(f"{field}: ", f"{option}: ")
         raise UsageError(text) from None
+
+
+@contextmanager
+def _warnings_of_servers() -> Iterator[None]:
+    """Tell on stderr what an MCP server can't offer, in a line each."""
+    logger, handler = logging.getLogger("rungs.mcp"), _Complaints()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Complaints(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        complain(record.getMessage())
 
 
 @contextmanager

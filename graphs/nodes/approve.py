@@ -75,7 +75,7 @@ def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Nod
         settled = {**progress, "to_approve": [], "approved": approved}
         return {"messages": answers, "calls": going, "progress": settled}
 
-    return Node("approve", body, context)
+    return Node("approve", body, context, reach.tools)
 
 
 def _can_wait(scope: Scope) -> bool:

@@ -109,7 +109,7 @@ def call_model(
             update |= {**(judge(end) if judge else end), "usage": cost}
         return update
 
-    return Node("call_model", body, context)
+    return Node("call_model", body, context, reach.tools)
 
 
 def new_run(state: State, scope: Scope) -> Update:

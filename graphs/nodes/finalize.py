@@ -68,7 +68,7 @@ def finalize(
             **_end(asked, limit, status),
         }
 
-    return Node("finalize", body, context)
+    return Node("finalize", body, context, source.reach.tools)
 
 
 def _off(call: ToolCall) -> ToolMessage:

@@ -65,4 +65,4 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
             audit.tool_call(scope, call, result, step=step)
         return {"messages": messages}
 
-    return Node("run_tools", body, context)
+    return Node("run_tools", body, context, reach.tools)

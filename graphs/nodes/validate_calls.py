@@ -81,7 +81,7 @@ def validate_calls(
             update["progress"] = {**progress, "to_approve": to_approve, "stuck": stuck}
         return update
 
-    return Node("validate_calls", body, context)
+    return Node("validate_calls", body, context, reach.tools)
 
 
 def _all_resolved(

@@ -6,7 +6,6 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
-from functools import partial
 from typing import Any
 
 from mcp.types import (
@@ -23,14 +22,14 @@ from pydantic import BaseModel, Field
 
 from tools.mcp.errors import LostError, NotSentError, ServerError
 from tools.mcp.loop import kill_servers, submit
-from tools.mcp.session import Answer, Session
+from tools.mcp.session import Answer, Session, live_sessions
 from tools.mcp.settings import ServerSettings
 
 PING_SECONDS = 2.0
 """How long a server that let a call run out of time may take to show that it lives."""
 
 PEACE_SECONDS = 3.0
-"""How long servers may take to end by themselves when the interpreter ends."""
+"""How long a server may take to end by itself once it is no longer needed."""
 
 MOST_PAGES = 100
 
@@ -59,8 +58,15 @@ class Connection:
         """Return what the server lists, tool by tool, as it comes.
 
         Raises:
-            ServerError: It can't be reached, or does not answer.
+            ServerError: It can't be reached, or does not answer in its `startup_timeout`.
         """
+        try:
+            async with asyncio.timeout(self.settings.startup_timeout):
+                return await self._pages()
+        except TimeoutError:
+            raise self._out_of_time("list its tools") from None
+
+    async def _pages(self) -> list[Any]:
         self.changed = False
         found: list[Any] = []
         cursor: str | None = None
@@ -87,9 +93,7 @@ class Connection:
         """Close the session, and end the server's process; it is opened anew when it is needed."""
         session, self._session = self._session, None
         if session is not None:
-            session.close()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait({session.task})
+            await _end_in_peace({session})
 
     async def _ask(self, request: Any, answer: type[Answer]) -> Answer:
         """Ask; once more where it is known that nothing was sent."""
@@ -113,22 +117,24 @@ class Connection:
                 if session is not None:
                     session.close()
                 self._session = session = Session(self.settings, self._on_change)
-                _sessions.add(session)
-                session.task.add_done_callback(partial(_forget, session))
                 await self._wait_for(session)
             return session
 
     async def _wait_for(self, session: Session) -> None:
-        seconds = self.settings.startup_timeout
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self.settings.startup_timeout):
                 await session.opened()
-        except BaseException as error:
-            session.close()
-            if isinstance(error, TimeoutError):
-                said = f": {session.unread}" if session.unread else ""
-                raise LostError(f"it did not start within {seconds:g} s{said}") from None
-            raise
+        except TimeoutError:
+            raise self._out_of_time("start") from None
+        finally:
+            if not session.is_open:
+                session.close()
+
+    def _out_of_time(self, what: str) -> LostError:
+        session = self._session
+        what = what if session is not None and session.is_open else "start"
+        said = f": {session.unread}" if session is not None and session.unread else ""
+        return LostError(f"it did not {what} within {self.settings.startup_timeout:g} s{said}")
 
     async def _answers(self, session: Session) -> bool:
         """Tell whether a server lives that let a call run out of time."""
@@ -144,26 +150,23 @@ class Connection:
         self.changed = True
 
 
-_sessions: set[Session] = set()
-
-
-def _forget(session: Session, _task: asyncio.Task[None]) -> None:
-    _sessions.discard(session)
-
-
-async def _close_all() -> None:
-    sessions = list(_sessions)
+async def _end_in_peace(sessions: set[Session]) -> None:
+    """Close sessions; what does not end by itself is ended."""
     for session in sessions:
         session.close()
-    if sessions:
-        await asyncio.wait({session.task for session in sessions})
+    tasks = {session.task for session in sessions}
+    _, left = await asyncio.wait(tasks, timeout=PEACE_SECONDS)
+    if left:
+        for session in sessions:
+            session.kill()
+            session.task.cancel()
+        await asyncio.wait(left, timeout=1)
 
 
 @atexit.register
 def _end() -> None:
     """End every server, in peace where it goes, before the interpreter ends."""
-    if not _sessions:
-        return
-    with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
-        submit(_close_all()).result(PEACE_SECONDS)
+    if sessions := set(live_sessions):
+        with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
+            submit(_end_in_peace(sessions)).result(PEACE_SECONDS + 2)
     kill_servers()

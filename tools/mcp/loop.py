@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 from collections.abc import Coroutine
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -112,7 +112,8 @@ class _Host:
     def loop(self) -> ServersLoop:
         with self._lock:
             if self._loop is None:
-                self._loop = ServersLoop()
+                # Not in the caller's context, which a loop keeps, and the caller's graph with it.
+                self._loop = Context().run(ServersLoop)
                 run = self._loop.run_forever
                 threading.Thread(target=run, name="rungs-mcp", daemon=True).start()
             return self._loop

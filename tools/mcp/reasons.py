@@ -57,7 +57,7 @@ def _unread(error: ValidationError) -> str:
     """Tell a message of the protocol that can't be read from what was never meant to be one."""
     first = error.errors(include_url=False, include_context=False)[0]
     given = first["input"]
-    if isinstance(given, dict) or (isinstance(given, str) and given.lstrip().startswith('{"')):
+    if isinstance(given, dict | str) and ("jsonrpc" in given):
         return f"{UNREADABLE}: {shorten(one_line(first['msg']), _LENGTH)}"
     written = shorten(one_line(str(given)), 80)
     return f"it writes to its standard output what is no message: {written}"

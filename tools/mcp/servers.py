@@ -202,16 +202,5 @@ async def _close_all(connections: Sequence[Connection]) -> None:
 
 
 async def _list_all(connections: Sequence[Connection]) -> list[Any]:
-    listed = (_list_one(connection) for connection in connections)
+    listed = (connection.tools() for connection in connections)
     return list(await asyncio.gather(*listed, return_exceptions=True))
-
-
-async def _list_one(connection: Connection) -> list[Any]:
-    from tools.mcp.errors import ServerError
-
-    seconds = connection.settings.startup_timeout
-    try:
-        async with asyncio.timeout(seconds):
-            return await connection.tools()
-    except TimeoutError:
-        raise ServerError(f"it did not list its tools within {seconds:g} s") from None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -46,6 +47,9 @@ _MOST_SAID = 1000
 _LAST_WORDS_SECONDS = 0.5
 _SENDING_FAILED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 
+live_sessions: set[Session] = set()
+"""The sessions that are open, or about to be."""
+
 # The SDK logs what it can't read with a traceback; what matters of it is told in a sentence.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
@@ -74,7 +78,8 @@ class Session:
         self._cause: BaseException | None = None
         self.in_doubt = False
         self.unread = ""
-        self.task = asyncio.create_task(self._live(), name=f"mcp-{settings.name}")
+        # Not in the caller's context, which would keep the caller's graph as long as it lives.
+        self.task = asyncio.create_task(self._live(), context=contextvars.Context())
 
     @property
     def is_open(self) -> bool:
@@ -134,6 +139,7 @@ class Session:
     async def _live(self) -> None:
         starting.set(self._child)
         remember(self._child)
+        live_sessions.add(self)
         options = {
             "message_handler": self._hear,
             "client_info": Implementation(name="rungs", version="0.1.0"),
@@ -152,6 +158,7 @@ class Session:
         finally:
             self._client = None
             forget(self._child)
+            live_sessions.discard(self)
 
     async def _read(self, asked: asyncio.Future[Answer]) -> Answer:
         """Return the answer that came, or say what came instead."""
