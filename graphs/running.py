@@ -48,8 +48,8 @@ def _wait_in_thread(jobs: Sequence[Job], told: Told) -> list[Ended]:
 
     while len(ended) < len(jobs):
         waiting = [place for place in range(len(jobs)) if place not in ended]
-        soonest = min(waiting, key=lambda place: jobs[place].timeout)
-        left = max(0.0, started + jobs[soonest].timeout - time.monotonic())
+        soonest = min(waiting, key=lambda place: _patience(jobs[place]))
+        left = max(0.0, started + _patience(jobs[soonest]) - time.monotonic())
         try:
             end(*answers.get(timeout=left))
         except queue.Empty:
@@ -57,6 +57,11 @@ def _wait_in_thread(jobs: Sequence[Job], told: Told) -> list[Ended]:
             if jobs[soonest].sync is None:
                 _background.forget_if_stuck()
     return [ended[place] for place in range(len(jobs))]
+
+
+def _patience(job: Job) -> float:
+    """Return how long a job is waited for: one on a loop has its time there, and is stopped."""
+    return job.timeout + (_ANSWER_SECONDS if job.sync is None else 0)
 
 
 def _put(answers: "queue.SimpleQueue[tuple[int, Ended]]", place: int, ended: Ended) -> None:

@@ -46,11 +46,16 @@ class Connection:
 
     Args:
         settings: How it is reached.
+
+    Attributes:
+        changed: Whether the server has said that its tools have changed.
+        in_doubt: Whether a call was given up, so that the server may hang.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self.changed = False
+        self.in_doubt = False
         self._session: Session | None = None
         self._lock: asyncio.Lock | None = None
 
@@ -109,7 +114,8 @@ class Connection:
         self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             session = self._session
-            if session is not None and session.in_doubt and not await self._answers(session):
+            doubt, self.in_doubt = self.in_doubt, False
+            if session is not None and doubt and not await self._answers(session):
                 session.kill()
                 session.close()
                 session = None
@@ -138,7 +144,6 @@ class Connection:
 
     async def _answers(self, session: Session) -> bool:
         """Tell whether a server lives that let a call run out of time."""
-        session.in_doubt = False
         try:
             async with asyncio.timeout(PING_SECONDS):
                 await session.ask(ClientRequest(PingRequest()), EmptyResult)

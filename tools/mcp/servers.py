@@ -107,6 +107,9 @@ class Servers:
         connection = _pool.get(settings, id(self))
         try:
             answer = await asyncio.wrap_future(submit(connection.call(tool, arguments)))
+        except asyncio.CancelledError:
+            connection.in_doubt = True
+            raise
         except NotSentError as error:
             raise LostError(f"MCP server '{settings.name}' can't be reached: {error}") from None
         except LostError as error:

@@ -63,7 +63,6 @@ class Session:
 
     Attributes:
         task: Ends when the session is closed.
-        in_doubt: Whether a request was given up, so that the server may hang.
         unread: What the server wrote and could not be read, in a sentence.
     """
 
@@ -76,7 +75,6 @@ class Session:
         self._waiting = 0
         self._parting: asyncio.Future[None] | None = None
         self._cause: BaseException | None = None
-        self.in_doubt = False
         self.unread = ""
         # Not in the caller's context, which would keep the caller's graph as long as it lives.
         self.task = asyncio.create_task(self._live(), context=contextvars.Context())
@@ -118,7 +116,6 @@ class Session:
             alone = self._waiting == 1 and is_unreachable(self._cause)
             raise NotSentError(self._why()) if alone else LostError(self._why())
         except asyncio.CancelledError:
-            self.in_doubt = True
             if not asked.done():
                 self._parting = asyncio.ensure_future(self._give_up(client, number))
             raise
