@@ -187,9 +187,13 @@ def polite(path: str, progress: Progress) -> str:
         progress: Filled in.
     """
     Path(path).write_text("begun", encoding="utf-8")
-    while True:
-        progress("on and on", done=1, total=2)
-        time.sleep(0.005)
+    try:
+        while True:
+            progress("on and on", done=1, total=2)
+            time.sleep(0.005)
+    except StoppedError:
+        Path(path).write_text("stopped", encoding="utf-8")
+        raise
 
 
 async def waits(path: str) -> str:
@@ -199,7 +203,11 @@ async def waits(path: str) -> str:
         path: The file that is written.
     """
     await asyncio.to_thread(Path(path).write_text, "begun", encoding="utf-8")
-    await asyncio.sleep(60)
+    try:
+        await asyncio.sleep(60)
+    except asyncio.CancelledError:
+        Path(path).write_text("stopped", encoding="utf-8")  # noqa: ASYNC240 - the last it does
+        raise
     return "waited"
 
 
@@ -218,6 +226,7 @@ def test_ctrl_c_stops_a_tool_that_can_be_stopped_and_the_run_can_be_resumed(
     process.send_signal(signal.SIGINT)
     said = finish(process)
     assert said.code == 130
+    assert written.read_text(encoding="utf-8") == "stopped"
     assert f"stopping {tool}; Ctrl-C again quits at once" in said.err
     assert f"{tool} was stopped before its end" in said.json["stop_reason"]
     assert "nothing more was started" in said.json["stop_reason"]
