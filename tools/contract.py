@@ -28,7 +28,7 @@ from tools.redact import redact
 from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from tools.schema import closed
 from tools.sources import Source, read
-from tools.text import one_line, shorten
+from tools.text import one_line, seen, shorten
 from tools.validation import problems
 from tools.validator import Validator, compiled
 from tools.wrapper import Failure, Wrapper
@@ -199,7 +199,7 @@ def contract(
         source = read(tool, name=name)
     if not NAME.fullmatch(name := name or source.name):
         raise ContractError(name, "a name is 1 to 64 letters, digits, '_' and '-'")
-    line = shorten(one_line(description or source.description), DESCRIPTION_CHARACTERS)
+    line = shorten(seen(description or source.description), DESCRIPTION_CHARACTERS)
     if not line:
         raise ContractError(name, "it has no description; say in one line when to use it")
     declared = effect is not None

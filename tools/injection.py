@@ -13,6 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from tools.errors import InjectionError
 from tools.progress import Progress
+from tools.tools_read import ToolsRead
 
 OMIT: Any = object()
 """Returned by an injection whose parameter keeps its own default."""
@@ -56,6 +57,7 @@ def injection(name: str, annotation: Any, *, optional: bool) -> Injection | None
         (marks, "langgraph.prebuilt.tool_node", "InjectedStore", _store),
         (marks, "langchain_core.tools.base", "InjectedToolArg", _by_name),
         (kinds, "langgraph.prebuilt.tool_node", "ToolRuntime", lambda *_: tool_runtime),
+        (kinds, "tools.tools_read", "ToolsRead", lambda *_: _tools_read),
         (kinds, "tools.progress", "Progress", lambda *_: report_progress),
         (kinds, "langgraph.runtime", "Runtime", lambda *_: attrgetter("runtime")),
         (kinds, "langgraph.store.base", "BaseStore", _store),
@@ -82,6 +84,10 @@ def injections(
 
 report_progress: Injection = attrgetter("progress")
 """Hands a tool what it tells its progress by."""
+
+
+def _tools_read(scope: CallScope) -> Any:
+    return ToolsRead.before(scope.state)
 
 
 def tool_runtime(scope: CallScope) -> Any:

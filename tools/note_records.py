@@ -36,6 +36,7 @@ class Note:
         created: When it was saved, ISO 8601 in UTC.
         thread_id: The thread it was saved in, if there was one.
         run_id: The run that saved it, if it is known.
+        after: The tools whose results the model had read when it saved it.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Note:
     created: str
     thread_id: str | None = None
     run_id: str | None = None
+    after: tuple[str, ...] = ()
 
 
 def key_of(text: str) -> str:
@@ -82,6 +84,7 @@ def save(user_id: str, note: Note) -> Steps[bool]:
         "created": note.created,
         "thread_id": note.thread_id,
         "run_id": note.run_id,
+        "after": list(note.after),
     }
     yield [PutOp(namespace, note.key, value)]
     # Another process may have taken the last place since: then this note gives way, no older one.
@@ -153,6 +156,7 @@ def _note(item: SearchItem) -> Note:
         created=value["created"],
         thread_id=value.get("thread_id"),
         run_id=value.get("run_id"),
+        after=tuple(value.get("after") or ()),
     )
 
 

@@ -13,6 +13,7 @@ from tools import note_records as records
 from tools.availability import available_unless
 from tools.note_records import NO_USER, NOTES_LIMIT, Note, NotesError, user_label
 from tools.redact import redact
+from tools.tools_read import ToolsRead
 
 __all__ = [
     "NOTES_LIMIT",
@@ -30,6 +31,8 @@ __all__ = [
 NOTE_LIMIT = 2_000
 """Characters of one note."""
 
+NOTHING_READ = ToolsRead()
+
 # Within a process saves take turns, so that the limit is exact and none gives way in vain.
 _saving = threading.Lock()
 
@@ -43,16 +46,18 @@ def _why_off(runtime: Runtime[Any]) -> str | None:
 
 
 @available_unless(_why_off)
-def save_note(text: str, runtime: Runtime[Any]) -> str:
+def save_note(text: str, runtime: Runtime[Any], read: ToolsRead = NOTHING_READ) -> str:
     """Store a durable fact about this customer, such as a preference, for later conversations.
 
     The note belongs to the user that the run's context names, whatever the model says. It is kept
-    trimmed, without credentials, with its time, thread and run; an exact duplicate is not kept
+    trimmed, without credentials, with its time, thread, run, and the tools whose results the model
+    had read, for what it keeps may be a stranger's words; an exact duplicate is not kept
     twice. A user has at most 100 notes: one more is refused, and no older one is dropped for it.
 
     Args:
         text: The fact in one or two plain sentences, 1 to 2,000 characters.
         runtime: The run; never shown to the model.
+        read: The tools whose results the model had read; never shown to the model either.
 
     Raises:
         NotesError: Notes are off in this run, or the note is too short, too long or one too many.
@@ -72,6 +77,7 @@ def save_note(text: str, runtime: Runtime[Any]) -> str:
         created=datetime.now(UTC).isoformat(timespec="microseconds"),
         thread_id=about.thread_id if about else None,
         run_id=about.run_id if about else None,
+        after=tuple(read),
     )
     with _saving:
         is_new = records.do(store, records.save(user_id, note))

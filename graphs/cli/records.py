@@ -114,7 +114,8 @@ def show_notes(db: str, user: str, screen: Screen, *, as_json: bool) -> None:
         if as_json:
             screen.data(asdict(note))
         else:
-            screen.text(f"{note.key[:8]}  {note.created[:16]}  {note.text}")
+            after = f"  (saved after reading {', '.join(note.after)})" if note.after else ""
+            screen.text(f"{note.key[:8]}  {note.created[:16]}  {note.text}{after}")
     if not notes and not as_json:
         screen.text(f"no notes of {user}")
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from tools.text import clean_text, one_line, shorten
+from tools.text import clean_text, seen, shorten
 
 DESCRIPTION_CHARACTERS = 800
 """Of a tool's description; what is marked stays below the contract's own limit."""
@@ -22,23 +21,8 @@ DESCRIPTION_CHARACTERS = 800
 ARGUMENT_CHARACTERS = 300
 """Of a description within a schema."""
 
-_UNSEEN = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
-_FILLERS = "\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5" + "".join(map(chr, range(0xFE00, 0xFE10)))
 _TOLD = ("description", "title")
 _DATA = ("const", "enum", "default", "examples")
-
-
-def seen(text: str) -> str:
-    """Return a text on one line, without the characters that are not shown.
-
-    These are control, format (zero-width, direction, tags), private and surrogate characters,
-    variation selectors and blank fillers.
-    """
-    line = one_line(text)
-    if line.isascii() and line.isprintable():
-        return line
-    kept = (c for c in line if unicodedata.category(c) not in _UNSEEN and not _is_filler(c))
-    return " ".join("".join(kept).split())
 
 
 def marked(server: str, text: str) -> str:
@@ -74,7 +58,3 @@ def pin_of(tool: Mapping[str, Any]) -> str:
 def name_of(text: str) -> str:
     """Return a name that is safe to put into a sentence."""
     return shorten(seen(clean_text(text)), 80)
-
-
-def _is_filler(char: str) -> bool:
-    return char in _FILLERS or "\U000e0100" <= char <= "\U000e01ef"
