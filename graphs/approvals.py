@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from langchain_core.messages import ToolCall
 
-from graphs.calls import via
+from graphs.calls import via, with_arguments
 from graphs.reach import Reach
 from graphs.sealing import is_marked, restored
 from tools import Contract, redact_data
@@ -156,7 +156,6 @@ def _decide(
     checked = contract.check(arguments)
     if checked.arguments is None:
         raise AnswerError(f"the edited call can't run: {checked.error}")
-    passed = call.copy()
-    passed.pop("sealed", None)  # type: ignore[typeddict-item] # which a checked call may have
-    passed["args"] = checked.arguments
+    passed = with_arguments(call, checked.arguments)
+    passed.pop("sealed", None)
     return Decided(passed, kind, message)

@@ -18,10 +18,12 @@ class Call(ToolCall):
         id: The id of the model's own call, which the result answers.
         via: The wrapper tools that the model made the call through, outermost first.
         sealed: The real arguments, encrypted, where `args` has secrets taken out.
+        asked: The arguments as the model wrote them, where the tool runs with others.
     """
 
     via: NotRequired[list[str]]
     sealed: NotRequired[str]
+    asked: NotRequired[dict[str, Any]]
 
 
 def via(call: ToolCall) -> list[str]:
@@ -38,6 +40,31 @@ def sealed(call: Mapping[str, Any]) -> str | None:
 def asked_name(call: ToolCall) -> str:
     """Return the name of the tool that the model called, which its result carries."""
     return next(iter(via(call)), call["name"])
+
+
+def asked_arguments(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments as the model wrote them."""
+    return cast("Call", call).get("asked", call["args"])
+
+
+def with_arguments(call: ToolCall, arguments: dict[str, Any]) -> Call:
+    """Return the call with other arguments; what the model wrote stays known."""
+    passed = cast("Call", call.copy())
+    passed["args"] = arguments
+    return with_asked(passed, asked_arguments(call))
+
+
+def with_asked(call: Call, asked: dict[str, Any]) -> Call:
+    """Note what the model wrote, as it is recorded, where the tool runs with other arguments."""
+    passed = call.copy()
+    if passed["args"] != asked:
+        passed["asked"] = asked
+    return passed
+
+
+def without_seal(call: Asked) -> Asked:
+    """Return a call as it is recorded alone."""
+    return cast("Asked", {key: value for key, value in call.items() if key != "sealed"})
 
 
 def recorded(call: ToolCall) -> dict[str, Any]:

@@ -63,6 +63,11 @@ class Ledger:
         self._store = store if thread_id and thread_id.strip() else None
         self._namespace = namespace_of(thread_id or "none")
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is not entered did not begin."""
+        return self._store is not None
+
     def look_up(self, call: ToolCall) -> Steps[Entry | None]:
         """Return what is entered for a call, or None."""
         store, where, key = self._store, self._namespace, _key(call)

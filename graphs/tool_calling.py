@@ -17,7 +17,15 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.context import ToolCallsContext
 from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
-from graphs.rules import Onward, after_check, after_reply, onward, over_budget, rule
+from graphs.rules import (
+    AfterReply,
+    Onward,
+    after_check,
+    after_checked_reply,
+    onward,
+    over_budget,
+    rule,
+)
 from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 from tools import SHOP_FILE, as_contracts, load_tools
@@ -31,11 +39,9 @@ STEPS_TO_END = 4
 
 
 @rule
-def after_model(
-    state: Standing,
-) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
+def after_model(state: Standing) -> Literal["sound calls"] | AfterReply:
     """End at a text reply; a tool call goes on, and an empty reply is asked for once more."""
-    return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
+    return after_checked_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
 
 @rule
@@ -81,7 +87,9 @@ def build(
     contracts = load_tools(own) if tools is None else as_contracts(tools, trusting=False)
     builder, source, prompt = wire(model, contracts, Context)
 
-    builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
+    builder.add_node(
+        "call_model", call_model(source, prompt, tools=contracts, context=Context, straight=True)
+    )
     builder.add_node("validate_calls", validate_calls(contracts, context=Context, approval=True))
     builder.add_node("approve", approve(contracts, context=Context))
     builder.add_node("run_tools", run_tools(contracts, context=Context))
@@ -92,6 +100,7 @@ def build(
         "call_model",
         after_model,
         {
+            "sound calls": "run_tools",
             "tool calls": "validate_calls",
             "answer": END,
             "ask again": "call_model",

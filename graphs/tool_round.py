@@ -6,21 +6,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph.types import Interrupt
-from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
 from graphs.call_job import call_scope, job_of
-from graphs.calls import sealed
+from graphs.calls import asked_arguments, asked_name, sealed
+from graphs.checking import newest_reply, resolved
 from graphs.control import Stopping, current_control
 from graphs.inside_tools import inside
 from graphs.jobs import Ended, Job
 from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
-from graphs.reach import Reach
+from graphs.reach import Reach, Resolved
 from graphs.results_cache import ResultsCache
 from graphs.running import Told
 from graphs.sealing import opened, secrets_of, without
-from graphs.state import State, current
+from graphs.state import State, current, loaded_tools
 from graphs.tool_events import progress_of, tell_ended, tell_started, trace_end, trace_start
 from graphs.tool_results import good_result, result_of
 from graphs.transcript import failed_result
@@ -73,8 +74,16 @@ class ToolRound:
         self._inside = inside(scope)
         self._ledger = Ledger(scope.store, scope.thread_id)
 
+    def still_made(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
+        """Leave out calls that a person took out of the reply, in Studio say, since its check."""
+        return [call for call in calls if call["id"] in self._asked]
+
     def prepare(self, call: ToolCall) -> Steps[ToolMessage | AtWork]:
         """Return a call's result where its tool need not run, else the tool ready to run."""
+        if edited := (yield from self._edited(call)):
+            if edited.error is not None:
+                return failed_result(edited.call, edited.error, edited.code)
+            call = edited.call
         contract = self._reach.contract_of(call)
         if contract is None:
             gone = f"tool {call['name']} is no longer available"
@@ -105,6 +114,14 @@ class ToolRound:
         self._changing = self._changing or contract.effect == "state_changing"
         trace = yield from trace_start(self._scope, contract, call)
         return AtWork(call, contract, job, trace, hidden)
+
+    def _edited(self, call: ToolCall) -> Steps[Resolved | None]:
+        """Check a call anew that was edited in the transcript since it was checked."""
+        now = self._asked[call["id"]]
+        if (now["name"], now["args"]) == (asked_name(call), asked_arguments(call)):
+            return None
+        context, loaded = self._scope.context, loaded_tools(self._state)
+        return (yield from resolved(self._reach, now, context, approval=True, loaded=loaded))
 
     def _answer_at_hand(
         self, call: ToolCall, contract: Contract, scope: CallScope
@@ -167,7 +184,7 @@ class ToolRound:
 
     def _changed(self, call: ToolCall) -> dict[str, Any]:
         """Note the arguments a call ran with where they are not those that the model wrote."""
-        if self._asked.get(call["id"]) == call["args"]:
+        if asked_arguments(call) == call["args"]:
             return {}
         secret = sealed(call)
         return {"arguments": call["args"], **({"sealed": secret} if secret else {})}
@@ -238,9 +255,6 @@ def _clean(pause: BaseException) -> BaseException:
     )
 
 
-def _asked(state: State) -> dict[str | None, dict[str, Any]]:
-    """Map the ids of the newest reply's calls to the arguments as the model wrote them."""
-    for message in reversed(state["messages"]):
-        if isinstance(message, AIMessage):
-            return {call["id"]: call["args"] for call in message.tool_calls}
-    return {}
+def _asked(state: State) -> dict[str | None, ToolCall]:
+    """Map the ids of the newest reply's calls to the calls as they stand in the transcript."""
+    return {call["id"]: call for call in newest_reply(state["messages"]).tool_calls}

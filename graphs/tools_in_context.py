@@ -15,7 +15,15 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.context import ToolRoundsContext
 from graphs.nodes import approve, call_model, finalize, run_tools, validate_calls
-from graphs.rules import Onward, after_check, after_reply, onward, over_budget, rule
+from graphs.rules import (
+    AfterReply,
+    Onward,
+    after_check,
+    after_checked_reply,
+    onward,
+    over_budget,
+    rule,
+)
 from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 from tools import as_contracts, load_tools
@@ -29,11 +37,9 @@ STEPS_TO_END = 4
 
 
 @rule
-def after_model(
-    state: Standing,
-) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
+def after_model(state: Standing) -> Literal["sound calls"] | AfterReply:
     """Stop at the first reply without tool calls."""
-    return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
+    return after_checked_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
 
 @rule
@@ -76,7 +82,9 @@ def build(
     contracts = load_tools() if tools is None else as_contracts(tools)
     builder, source, prompt = wire(model, contracts, Context)
 
-    builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
+    builder.add_node(
+        "call_model", call_model(source, prompt, tools=contracts, context=Context, straight=True)
+    )
     builder.add_node("validate_calls", validate_calls(contracts, context=Context, approval=True))
     builder.add_node("approve", approve(contracts, context=Context))
     builder.add_node("run_tools", run_tools(contracts, context=Context))
@@ -87,6 +95,7 @@ def build(
         "call_model",
         after_model,
         {
+            "sound calls": "run_tools",
             "tool calls": "validate_calls",
             "answer": END,
             "ask again": "call_model",

@@ -14,11 +14,11 @@ from tests.support import MODES, Mode, results, run
 from tools import contract
 
 ROUNDS = 2
-STEPS = 3 * ROUNDS + 1
+STEPS = 2 * ROUNDS + 1
 QUESTION = "How many effects?"
 
 
-def effect_tool(log: Path) -> Any:
+def effect_tool(log: Path, **known: Any) -> Any:
     """Make a tool whose effect is counted outside the process."""
 
     def act(number: int) -> str:
@@ -27,7 +27,7 @@ def effect_tool(log: Path) -> Any:
             file.write(f"{number}\n")
         return f"did {number}"
 
-    return contract(act, requires_confirmation=False)
+    return contract(act, requires_confirmation=False, **known)
 
 
 def counting_model() -> ScriptedModel:
@@ -88,7 +88,7 @@ def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_fini
     ended = die_in_a_process(tmp_path, step, mode)
     assert ended.returncode == -9, ended.stderr
 
-    finished = step // 3
+    finished = step // 2
     log = tmp_path / "log"
     before = log.read_text().split() if log.exists() else []
     with open_graph(
@@ -107,17 +107,25 @@ def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_fini
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [({}, "outcome is unknown"), ({"effect": "state_changing"}, "not executed: superseded")],
+)
 def test_killed_and_asked_something_else_the_thread_answers_and_the_open_call_is_closed(
-    mode: Mode, tmp_path: Path
+    mode: Mode, known: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
+    """What is known to change state begins in the ledger: what is not entered there never ran."""
     die_in_a_process(tmp_path, 1, mode)
     model = ScriptedModel(replies=["Something else."])
-    with open_graph("tools_in_context", db=tmp_path / "r.sqlite", model=model, tools=[]) as graph:
+    tools = [effect_tool(tmp_path / "log", **known)]
+    with open_graph(
+        "tools_in_context", db=tmp_path / "r.sqlite", model=model, tools=tools
+    ) as graph:
         output = run(mode, graph, "Another question")
     assert output["answer"] == "Something else."
     (closed,) = results(model.requests[0].messages)
     assert closed.status == "error"
-    assert "not executed" in closed.text
+    assert said in closed.text
     assert [type(m).__name__ for m in model.requests[0].messages] == [
         "SystemMessage",
         "HumanMessage",

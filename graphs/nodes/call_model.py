@@ -6,11 +6,13 @@ from langchain_core.messages import (
     AIMessage,
     BaseMessage,
     HumanMessage,
+    ToolCall,
     ToolMessage,
 )
 
 from graphs import audit
 from graphs.asking import Asked, ask
+from graphs.checking import Check
 from graphs.context import Context
 from graphs.ledger import Ledger
 from graphs.model_source import ModelSource
@@ -57,6 +59,7 @@ def call_model(
     tools: Sequence[Contract] | Reach,
     context: type[Context],
     judge: Callable[[Ending], Ending] | None = None,
+    straight: bool = False,
 ) -> Node:
     """Make the node that asks the model for its next reply.
 
@@ -75,9 +78,12 @@ def call_model(
         tools: The tools it is shown; those that change state are left out of a read-only run.
         context: The variant's settings.
         judge: Looks at the ending that a reply makes, and may flag it.
+        straight: Whether a reply whose calls may all run as they stand is checked here, and its
+            calls go straight to the tools.
     """
     system_prompt = SystemPrompt(prompt)
     reach = as_reach(tools)
+    check = Check(reach, approval=True)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -103,7 +109,13 @@ def call_model(
         step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
         said: list[BaseMessage] = [*closed, asked.reply] if asked.reply else [*closed]
-        update |= {"messages": said, "progress": _progress(progress, asked)}
+        progress_now = _progress(progress, asked)
+        update |= {"messages": said, "progress": progress_now}
+        if straight and progress_now["open_calls"]:
+            transcript = [*messages, *said]
+            update["calls"] = yield from check.sound(
+                transcript, progress_now, scope.context, loaded
+            )
         if end := _end(asked, progress, names):
             cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
             update |= {**(judge(end) if judge else end), "usage": cost}
@@ -132,6 +144,11 @@ def closed_calls(state: State, scope: Scope, reach: Reach) -> Steps[list[ToolMes
     waits = earlier["to_approve"] if earlier else []
     begun = {call["id"]: call for call in state.get("calls") or [] if isinstance(call, dict)}
     ledger = Ledger(scope.store, scope.thread_id)
+
+    def begins_in_ledger(call: ToolCall) -> bool:
+        contract = reach.contract_of(call)
+        return ledger.is_kept and contract is not None and contract.once
+
     closed = []
     for asked in unanswered(state["messages"]):
         # The ledger knows a call by what it came to, not by what the model wrote.
@@ -139,7 +156,7 @@ def closed_calls(state: State, scope: Scope, reach: Reach) -> Steps[list[ToolMes
         entry = (yield from ledger.look_up(call)) if asked["id"] in begun else None
         if entry is not None:
             result = recorded_result(call, entry)
-        elif asked["id"] in begun and asked["id"] not in waits:
+        elif asked["id"] in begun and asked["id"] not in waits and not begins_in_ledger(call):
             result = failed_result(call, INTERRUPTED, "interrupted")
         else:
             result = failed_result(call, SUPERSEDED, "interrupted")

@@ -43,8 +43,8 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
     reach = as_reach(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        calls = state.get("calls", [])
         at_hand = ToolRound(reach, state, scope)
+        calls = at_hand.still_made(state.get("calls", []))
         results: dict[str | None, ToolMessage] = {}
         works: list[AtWork] = []
         for call in calls:
@@ -61,8 +61,9 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
         progress = current(state)
         step = progress["rounds"] if progress else 0
         messages = [reach.answer(call, results[call["id"]]) for call in calls]
+        ran = {work.call["id"]: work.call for work in works}
         for call, result in zip(calls, messages, strict=True):
-            audit.tool_call(scope, call, result, step=step)
+            audit.tool_call(scope, ran.get(call["id"], call), result, step=step)
         return {"messages": messages}
 
     return Node("run_tools", body, context, reach.tools)
