@@ -36,6 +36,7 @@ class Asked:
         attempts: How often the model was called.
         seconds: How long that took, waits between attempts included.
         filtered: Whether the server's content filter refused the request.
+        overflow: Whether the request was longer than the model's context.
     """
 
     reply: AIMessage | None
@@ -44,6 +45,7 @@ class Asked:
     seconds: float
     filtered: bool = False
     real: AIMessage | None = None
+    overflow: bool = False
 
 
 def ask(
@@ -98,7 +100,14 @@ def ask(
         filtered = retry.is_content_filter(error)
         # What the filter's server says may quote the request.
         why = FILTERED if filtered else retry.describe(error)
-        return Asked(None, why, made, time.perf_counter() - started, filtered=filtered)
+        return Asked(
+            None,
+            why,
+            made,
+            time.perf_counter() - started,
+            filtered=filtered,
+            overflow=retry.is_context_overflow(error),
+        )
     finally:
         heard.reset(token)
     seconds = time.perf_counter() - started

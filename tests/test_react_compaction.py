@@ -3,13 +3,15 @@
 import json
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graphs import GRAPHS
+from graphs import GRAPHS, open_graph
 from graphs.models import ScriptedModel
 from graphs.models.replies import Request
 from graphs.react.summary import HEADING
@@ -385,6 +387,25 @@ def test_usage_counts_the_summarizer_too_and_the_thread_can_be_read_back(mode: M
     assert kinds.count("model_call") == 5
     steps = [event.step for event in read_back(output["messages"]) if event.kind == "model_call"]
     assert steps == [1, 2, 3, 4, 5]
+
+
+def test_sixty_turns_keep_the_prompt_bounded_and_the_file_linear(tmp_path: Path) -> None:
+    def bytes_after(turns: int) -> int:
+        model = Playing.of(lambda n: f"SUM {n}", last=turns)
+        tools = [Log().tool("search", lambda text: (f"{text} is what was asked. " * 200)[:2000])]
+        db = tmp_path / f"{turns}.sqlite"
+        context = {"context_window": 10_000, "max_turns": 200}
+        more: dict[str, Any] = {"token_counter": count_tokens_approximately}
+        with open_graph(NAME, db=db, model=model, tools=tools, **more) as graph:
+            output = run("invoke", graph, QUESTION, context=context)
+        assert output["answer"] == "done"
+        sizes = [count_tokens_approximately(request.messages) for request in model.prompts]
+        assert max(sizes) < 7_500
+        assert len(model.summarized) >= turns // 15
+        return sum(file.stat().st_size for file in tmp_path.glob(f"{turns}.sqlite*"))
+
+    thirty, sixty = bytes_after(30), bytes_after(60)
+    assert sixty < 2.2 * thirty
 
 
 def test_the_scripts_of_these_tests_are_what_they_say() -> None:

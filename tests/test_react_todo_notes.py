@@ -291,3 +291,14 @@ def test_rungs_resume_goes_on_from_the_notes(home: Path) -> None:
     said = rungs("resume", "t", "--json")
     assert said.code == 0, said.err
     assert (said.json["answer"], said.json["notes"]) == ("both", "[x] A [ ] B")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("limit", [3, 5, 8, 12])
+def test_a_low_recursion_limit_stops_early_with_the_notes(mode: Mode, limit: int) -> None:
+    turns = iter(range(1000))
+    model = ScriptedModel(replies=[note("one"), *[lambda *_: search(next(turns))] * 40])
+    output = run(mode, with_store(model), "?", config={"recursion_limit": limit})
+    assert output["status"] == "stopped_early"
+    assert "recursion limit" in output["stop_reason"]
+    assert output["notes"] == ("one" if limit > 5 else "")

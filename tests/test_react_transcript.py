@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from langgraph.types import Command
+from langchain_core.exceptions import ContextOverflowError
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.store.memory import InMemoryStore
 from pydantic import ValidationError
 
 from graphs import GRAPHS
@@ -345,3 +347,56 @@ def test_a_thread_may_go_on_in_another_variant(mode: Mode) -> None:
         "First?",
         "Second?",
     ]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_request_too_long_for_the_model_is_an_exhausted_context(mode: Mode) -> None:
+    model = acting("Action: search[a]", ContextOverflowError("too long"))
+    output = run(mode, compiled(model, [Log().tool("search")], NAME), "?")
+    assert (output["status"], output["answer"]) == ("context_exhausted", None)
+    assert "too long" in output["stop_reason"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_native_tool_call_of_a_model_that_was_shown_no_tools_is_not_run(mode: Mode) -> None:
+    log = Log()
+    native = {"text": "", "tool_calls": [{"id": "c", "name": "search", "args": {"text": "a"}}]}
+    model = acting(native, "Final Answer: 1")
+    output = run(mode, compiled(model, [log.tool("search")], NAME), "?")
+    assert log == []
+    assert "The reply was empty" in observations(model.requests[1].messages)[0]
+    assert output["answer"] == "1"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_image_of_the_question_is_sent_beside_its_text(mode: Mode) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    content = [{"type": "text", "text": "What is it?"}, image]
+    model = acting("Action: search[a]", "Final Answer: a cat")
+    given = {"messages": [{"role": "user", "content": content}]}
+    run(mode, compiled(model, [Log().tool("search")], NAME), given)
+    for request in model.requests:
+        first = request.messages[1]
+        assert first.content == [{"type": "text", "text": "Question: What is it?"}, image]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_notes_of_earlier_conversations_are_told_below_the_rules(mode: Mode) -> None:
+    store = InMemoryStore()
+    model = acting(
+        "Action: save_note[She prefers e-mail]", "Final Answer: noted", "Final Answer: 1"
+    )
+    graph = compiled(model, None, NAME, store=store)
+    run(mode, graph, "Note it.", context={"user_id": "ann"})
+    run(mode, graph, "And?", context={"user_id": "ann"})
+    assert "earlier conversations" not in sent(model.requests[0])
+    assert '- "She prefers e-mail"' in str(model.requests[2].messages[0].text)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_systems_own_instructions_of_the_caller_stand_at_the_end_of_the_rules(mode: Mode) -> None:
+    model = acting("Final Answer: 1")
+    given = {"messages": [("system", "Speak Latin."), ("user", "?")]}
+    run(mode, compiled(model, [Log().tool("search")], NAME), given)
+    assert [message.type for message in model.requests[0].messages] == ["system", "human"]
+    assert str(model.requests[0].messages[0].text).endswith("Speak Latin.")

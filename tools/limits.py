@@ -9,7 +9,7 @@ _HEAD_SHARE = 0.6
 _LOOK = 32
 """How far a cut is moved, at most, to spare what belongs together."""
 
-_MARKER = re.compile(r"\n\[… ([\d,]{1,20}) characters in all, the middle left out …\]\n")
+_MARKER = re.compile(r"\[… ([\d,]{1,20}) characters in all, the middle left out …\]")
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
 
 
@@ -45,7 +45,7 @@ def whole_size(text: str) -> int:
 
 def without_marker(text: str) -> str:
     """Return what is left of a text that `limit` cut, its head and its tail."""
-    return _MARKER.sub("\n", text)
+    return _MARKER.sub(" ", text)
 
 
 def _before(text: str, cut: int) -> int:

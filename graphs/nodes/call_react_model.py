@@ -6,7 +6,7 @@ from dataclasses import replace
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
 from graphs import audit
-from graphs.asking import ask
+from graphs.asking import Asked, ask
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import closed_calls, failed_end, new_run
@@ -15,7 +15,7 @@ from graphs.react.prompt import ReactPrompt
 from graphs.react.replies import Taken, take, without_secrets
 from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
-from graphs.state import Progress, State, begin, progress_of
+from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.transcript import newest_question
 from graphs.usage import usage_of
 from graphs.waiting import Steps
@@ -90,13 +90,21 @@ def call_react_model(
         if taken is not None and taken.result is not None:
             audit.tool_call(scope, taken.call, taken.result, step=step)
         update |= {"messages": said, "progress": _counted(progress, taken)}
-        end = taken.end if taken is not None else failed_end(asked)
+        end = taken.end if taken is not None else _no_reply(asked)
         if end is not None:
             cost = usage_of([*messages, *said], asked_by, source.name(settings), asked)
             update |= {**end, "usage": cost, **(yield from recall.told(state, scope))}
         return update
 
     return Node("call_model", body, context)
+
+
+def _no_reply(asked: Asked) -> Ending:
+    """Say how a run ends whose model gave no reply: it failed, or the request was too long."""
+    if asked.overflow:
+        reason = f"the request was longer than the model's context: {asked.failure}"
+        return ending(None, "context_exhausted", reason)
+    return failed_end(asked)
 
 
 def _said(taken: Taken | None) -> list[BaseMessage]:

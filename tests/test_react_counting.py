@@ -1,0 +1,97 @@
+"""How the tokens of a request are counted, and said which way."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from graphs.react import counting
+from graphs.react.counting import Count, count
+from graphs.react.identifiers import MOST, missing_from
+
+SENT: list[BaseMessage] = [SystemMessage("rules"), HumanMessage("question")]
+BYTES = tiktoken.Encoding(
+    name="bytes",
+    pat_str=r"(?s:.)",
+    mergeable_ranks={bytes([n]): n for n in range(256)},
+    special_tokens={},
+)
+
+
+def reply(sent: int, received: int, thought: int = 0) -> AIMessage:
+    usage: Any = {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
+    if thought:
+        usage["output_token_details"] = {"reasoning": thought}
+    return AIMessage("Action: f[1]", usage_metadata=usage)
+
+
+def test_the_callers_counter_decides() -> None:
+    got: list[Any] = []
+
+    def counter(messages: list[BaseMessage]) -> int:
+        got.append(messages)
+        return 42
+
+    assert count(SENT, counter=counter, answered=(1, reply(5, 5))) == Count(42, "token_counter")
+    assert got == [SENT]
+
+
+def test_without_anything_it_is_an_estimate_that_is_not_low_for_any_script() -> None:
+    plain = count([HumanMessage("word " * 700)])
+    chinese = count([HumanMessage("\u65e5\u672c" * 350)])
+    assert (plain.by, plain.tokens) == ("estimate", 1004)
+    assert chinese.tokens > 500
+
+
+def test_a_model_that_told_its_usage_is_believed_and_the_rest_is_added() -> None:
+    request = [*SENT, AIMessage("Action: f[1]"), HumanMessage("Observation: " + "x" * 337)]
+    assert count(request, answered=(1, reply(1000, 50))) == Count(1050 + 104, "usage")
+    assert count(request, answered=(1, reply(1000, 50, thought=40))) == Count(1010 + 104, "usage")
+    unknown = AIMessage("Action: f[1]")
+    assert count(request, answered=(1, unknown)).by == "estimate"
+
+
+def test_tiktoken_counts_for_a_model_whose_table_is_here(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    counting._encoding.cache_clear()
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(tiktoken, "get_encoding", lambda name: BYTES)
+    assert count(SENT, model="gpt-4o").by == "estimate"  # nothing is downloaded in a run
+    table = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+    (tmp_path / hashlib.sha1(table.encode(), usedforsecurity=False).hexdigest()).touch()
+    counting._encoding.cache_clear()
+    expected = len("rules") + len("question") + 2 * counting.PER_MESSAGE
+    assert count(SENT, model="gpt-4o") == Count(expected, "tiktoken")
+    assert count(SENT, model="qwen").by == "estimate"
+    counting._encoding.cache_clear()
+
+
+# ---- what a summary must not lose
+
+
+def test_what_a_summary_lacks_is_listed_once_in_order() -> None:
+    text = (
+        "Order [ORD-4711] and ORD-4711 of 2024-06-03, mail ann@x.example, get_order(77), "
+        "https://x.example/a?b=1, /var/log/a.txt, src/main.py, and/or, a_b, one 7 word. "
+        "\n> [\u2026 5,000 characters in all, the middle left out \u2026]\n"
+    )
+    assert missing_from("All about 2024-06-03.", text) == (
+        "Also seen: ORD-4711, ann@x.example, get_order, 77, https://x.example/a?b=1, "
+        "/var/log/a.txt, src/main.py"
+    )
+
+
+def test_nothing_is_added_where_nothing_is_missing() -> None:
+    assert missing_from("it is 4711", "the number 4711, and words") == ""
+
+
+def test_the_list_is_bounded_and_says_how_much_it_left_out() -> None:
+    line = missing_from("", " ".join(f"ID-{number:04d}" for number in range(500)))
+    assert len(line) <= MOST
+    listed = line.count("ID-")
+    assert line.endswith(f"({500 - listed} more left out)")
+    assert missing_from("", "1" * 5000) == "Also seen: (1 more left out)"
