@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from graphs.cli.compare_command import compare
 from graphs.cli.extract_command import extract
 from graphs.cli.options import (
     AnswerOnly,
@@ -13,6 +14,7 @@ from graphs.cli.options import (
     Call,
     Company,
     Db,
+    Docs,
     Edit,
     Graph,
     MaxToolRounds,
@@ -23,6 +25,7 @@ from graphs.cli.options import (
     Reject,
     Respond,
     Schema,
+    ToolsFile,
     User,
 )
 from graphs.cli.settings import DEFAULT_DB
@@ -76,20 +79,8 @@ def ask(
         str | None,
         typer.Option("--thread", "-t", metavar="ID", help="The thread, new or begun earlier."),
     ] = None,
-    docs: Annotated[
-        str | None,
-        typer.Option(
-            "--docs",
-            "-d",
-            envvar="RUNGS_DOCS",
-            metavar="DIR",
-            help="The folder of Markdown and text files to search.",
-        ),
-    ] = None,
-    tools: Annotated[
-        str | None,
-        typer.Option("--tools", envvar="RUNGS_TOOLS", metavar="FILE", help="The tools file."),
-    ] = None,
+    docs: Docs = None,
+    tools: ToolsFile = None,
     model: ModelName = None,
     company: Company = None,
     max_tool_rounds: MaxToolRounds = None,
@@ -154,6 +145,9 @@ def resume(
     thread = check_thread_id(thread)
     run = Run(None, settings_to_resume(thread, db, user), db, thread, answer)
     return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
+
+
+app.command()(compare)
 
 
 @app.command()

@@ -44,11 +44,25 @@ def opened(settings: Settings, db: str, screen: Screen) -> Iterator[Any]:
         model = models.resolve(settings.model_name)
     finally:
         screen.settle()
-    with _environment("RUNGS_DOCS", settings.docs), _warnings_of_servers():
-        if settings.docs is not None:
-            index_documents(settings.docs, screen)
-        with open_graph(name, db=db, model=model, tools=tools, **wiring) as graph:
-            yield graph
+    with (
+        searching(settings.docs, screen),
+        _warnings_of_servers(),
+        open_graph(name, db=db, model=model, tools=tools, **wiring) as graph,
+    ):
+        yield graph
+
+
+@contextmanager
+def searching(docs: str | None, screen: Screen) -> Iterator[None]:
+    """Let the search tools search a folder for a while; None leaves them theirs.
+
+    Raises:
+        DocsFolderError: The folder can't be searched.
+    """
+    with _environment("RUNGS_DOCS", docs):
+        if docs is not None:
+            index_documents(docs, screen)
+        yield
 
 
 def _wiring(name: str, settings: Settings) -> dict[str, Any]:

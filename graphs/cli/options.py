@@ -44,6 +44,20 @@ Company = Annotated[
     str | None,
     typer.Option("--company", metavar="NAME", help="The company the assistant works for."),
 ]
+Docs = Annotated[
+    str | None,
+    typer.Option(
+        "--docs",
+        "-d",
+        envvar="RUNGS_DOCS",
+        metavar="DIR",
+        help="The folder of Markdown and text files to search.",
+    ),
+]
+ToolsFile = Annotated[
+    str | None,
+    typer.Option("--tools", envvar="RUNGS_TOOLS", metavar="FILE", help="The tools file."),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, and nothing else, on stdout.")
 ]

@@ -99,18 +99,10 @@ def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     question = task.text
     if not stems(question):  # "My parcel is late. What can I do?"
         question, task = f"{task.context} {question}".strip(), Task("search", question)
-    evidence: list[str] = []
-    while hop := hop_in(question):
-        first = _look_up(hop.first, seen, tools, tools.searches_for(hop.first))
-        if first is None:
-            return _incomplete(evidence, f'a search for "{hop.first}"')
-        if isinstance(first, list):
-            return first
-        named = entity_for(hop.relation, first.results, question)
-        if named is None:
-            break
-        question = hop.resolved(question, named[0])
-        evidence.append(named[1])
+    resolved = _resolved(task.context, question, seen, tools)
+    if not isinstance(resolved, _Resolved):
+        return resolved
+    question, evidence = resolved.question, resolved.evidence
     asked = f"{task.context} {question}".strip()
     for query, searches in _attempts(asked, fewer_words(question), tools):
         done = _look_up(query, seen, tools, searches)
@@ -124,6 +116,36 @@ def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
         if done is None and not found:
             return _incomplete(evidence, f'a search for "{query}"')
     return _read(question, task.context, " ".join(evidence), seen, tools)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """A question with names in the places of its clauses, and the sentences that gave them."""
+
+    question: str
+    evidence: list[str]
+
+
+def _resolved(
+    context: str, question: str, seen: Conversation, tools: Tools
+) -> Calls | str | _Resolved:
+    """Find the names that clauses stand for, one search after another."""
+    evidence: list[str] = []
+    while hop := hop_in(question):
+        first = _look_up(hop.first, seen, tools, tools.searches_for(hop.first))
+        if first is None:
+            return _incomplete(evidence, f'a search for "{hop.first}"')
+        if isinstance(first, list):
+            return first
+        named = entity_for(hop.relation, first.results, question)
+        if named is None:
+            break
+        question = hop.resolved(question, named[0])
+        evidence.append(named[1])
+    asked = f"{context} {question}".strip()
+    if evidence and _look_up(asked, seen, tools, ()) is None:
+        return _incomplete(evidence, f'a search for "{asked}"')
+    return _Resolved(question, evidence)
 
 
 def _attempts(asked: str, fewer: str, tools: Tools) -> list[tuple[str, tuple[Tool, ...]]]:

@@ -1,0 +1,115 @@
+"""A comparison: every question to every contestant, side by side, what is finished kept."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from graphs.compare.contestants import Contestant, Stage
+from graphs.compare.journal import Journal, key_of
+from graphs.compare.questions import Question
+from graphs.compare.rows import Row
+
+Progress = Callable[[int, int], None]
+"""Called with (rows finished, rows in all)."""
+
+
+class StoppedError(Exception):
+    """The comparison was stopped; what was finished is kept.
+
+    Attributes:
+        finished: Rows that are kept.
+        total: Rows in all.
+    """
+
+    def __init__(self, finished: int, total: int) -> None:
+        super().__init__(f"{finished} of {total} rows")
+        self.finished, self.total = finished, total
+
+
+class Comparison:
+    """Every question put to every contestant.
+
+    It keeps true that
+    * a row that the journal has is not asked for again, and one is added as its run ends;
+    * a stop starts nothing more and loses nothing that was finished.
+
+    Args:
+        questions: The questions.
+        contestants: Graphs with their models, lowest rung first.
+        stage: Where they answer.
+        journal: What is finished.
+        setting: What else decides about an answer: code, documents, tools, judge.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        contestants: Sequence[Contestant],
+        stage: Stage,
+        journal: Journal,
+        setting: Mapping[str, Any],
+    ) -> None:
+        self._stage, self._journal = stage, journal
+        # By question first, so that a comparison that is stopped has whole questions to show.
+        self._tasks = {
+            key_of({**setting, **asdict(question), **contestant._asdict()}): (contestant, question)
+            for question in questions
+            for contestant in contestants
+        }
+
+    @property
+    def total(self) -> int:
+        """How many rows there will be."""
+        return len(self._tasks)
+
+    @property
+    def finished(self) -> int:
+        """How many rows there are."""
+        return sum(key in self._journal.rows for key in self._tasks)
+
+    def run(self, jobs: int, on_progress: Progress | None = None) -> list[Row]:
+        """Ask what is not finished, so many at once, and return all rows in order.
+
+        Raises:
+            StoppedError: Ctrl-C.
+        """
+        open_tasks = [key for key in self._tasks if key not in self._journal.rows]
+        done = self.total - len(open_tasks)
+        tell = on_progress or (lambda _done, _total: None)
+        tell(done, self.total)
+        try:
+            with _pool(jobs) as pool:
+                for key, row in self._each(pool, iter(open_tasks), 2 * jobs):
+                    self._journal.add(key, row)
+                    done += 1
+                    tell(done, self.total)
+        except KeyboardInterrupt:
+            raise StoppedError(done, self.total) from None
+        return [self._journal.rows[key] for key in self._tasks]
+
+    def _each(
+        self, pool: ThreadPoolExecutor, keys: Iterator[str], most: int
+    ) -> Iterator[tuple[str, Row]]:
+        """Yield rows as their runs end, with at most so many runs handed out."""
+        running: dict[Future[Row], str] = {}
+        while True:
+            while len(running) < most and (key := next(keys, None)) is not None:
+                running[pool.submit(self._stage.ask, *self._tasks[key])] = key
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Lend a pool of threads; where its block is left by an exception, nobody waits for them."""
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="rungs-compare")
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()

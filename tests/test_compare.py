@@ -1,0 +1,498 @@
+"""`rungs compare`: each question to each graph, what is finished kept, a failure a row."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphs.compare.checks import check, numbers_in
+from graphs.compare.comparison import Comparison, StoppedError
+from graphs.compare.contestants import Contestant, Stage
+from graphs.compare.journal import Journal, JournalError
+from graphs.compare.judging import Judge
+from graphs.compare.prices import Price, PricesError, cost, read_prices
+from graphs.compare.questions import Question, QuestionsError, read_questions
+from graphs.compare.rows import Row
+from graphs.compare.summary import lowest, lowest_counts, summarize
+from graphs.models import ScriptedModel
+from tests.cli import ROOT, Said, home, rungs, scripted
+
+__all__ = ["home"]
+
+YES = {"text": "yes"}
+USAGE = {"input_tokens": 1000, "output_tokens": 100}
+
+
+def written(folder: Path, *lines: Any) -> str:
+    """Write a questions file; a text is a line as it stands."""
+    path = folder / "questions.jsonl"
+    told = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(told) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def asked(text: str = "q?", expected: Any = ("yes",), how: Any = "contains") -> Question:
+    return Question("1", text, expected, how)
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    lines = (folder / "compare.html.rows.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["row"] for line in lines[1:]]
+
+
+# ---- the questions file
+
+
+def test_a_line_says_what_is_expected_and_how_it_is_checked(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {"question": "a?", "expected": 45},
+        {"question": "b?", "expected": "text", "hops": 2, "id": "b"},
+        "",
+        {"question": "c?", "expected": ["x", "y"]},
+        {"question": "d?", "expected": "z", "check": "exact"},
+        {"question": "e?", "expected": "z", "check": "judge"},
+    )
+    found = read_questions(path, judge=True)
+    assert [(q.id, q.check, q.expected, q.hops) for q in found] == [
+        ("1", "number", 45.0, None),
+        ("b", "contains", ("text",), 2),
+        ("4", "contains", ("x", "y"), None),
+        ("5", "exact", ("z",), None),
+        ("6", "judge", ("z",), None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "it is no JSON"),
+        ("[]", "must be an object"),
+        ('{"question": "q?"}', '"expected" must be a text, a list of texts, or a number'),
+        ('{"question": " ", "expected": "x"}', '"question" must be a text'),
+        ('{"question": "q?", "expected": []}', '"expected" must be'),
+        ('{"question": "q?", "expected": true}', '"expected" must be'),
+        ('{"question": "q?", "expected": NaN}', "NaN is no number"),
+        ('{"question": "q?", "expected": "x", "check": "like"}', "must be one of exact, contains"),
+        ('{"question": "q?", "expected": "x", "check": "number"}', '"expected" must be a number'),
+        ('{"question": "q?", "expected": ["x", "y"], "check": "exact"}', "must be one text"),
+        ('{"question": "q?", "expect": "x"}', "unknown key 'expect'"),
+        ('{"question": "q?", "expected": "x", "hops": "2"}', '"hops" must be a whole number'),
+        ('{"question": "q?", "expected": "x", "check": "judge"}', "name a model with --judge"),
+        ('{"question": "' + "x" * 100_001 + '", "expected": "x"}', "more than 100,000 characters"),
+        ("[" * 100_000, "it is"),
+    ],
+)
+def test_each_bad_line_is_one_sentence_with_its_number(
+    line: str, reason: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, {"question": "q?", "expected": "x"}, line)
+    with pytest.raises(QuestionsError) as caught:
+        read_questions(path, judge=False)
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"{path} line 2: ")
+    assert reason in problem
+
+
+@pytest.mark.usefixtures("home")
+def test_all_bad_lines_are_told_and_nothing_is_asked(tmp_path: Path) -> None:
+    path = written(tmp_path, "{", {"question": "q?", "expected": "x"}, "[]")
+    said = rungs("compare", path)
+    assert said.code == 2
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == [
+        f"{path} line 1",
+        f"{path} line 3",
+    ]
+    assert said.out == ""
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_ids_that_come_twice_and_files_with_nothing_are_refused(tmp_path: Path) -> None:
+    twice = {"question": "q?", "expected": "x", "id": "a"}
+    with pytest.raises(QuestionsError, match="the id 'a' comes twice"):
+        read_questions(written(tmp_path, twice, twice), judge=False)
+    with pytest.raises(QuestionsError, match="holds no questions"):
+        read_questions(written(tmp_path, ""), judge=False)
+    with pytest.raises(QuestionsError, match="name a JSON Lines file, or essay or hops"):
+        read_questions(str(tmp_path / "missing"), judge=False)
+
+
+# ---- checks
+
+
+@pytest.mark.parametrize(
+    ("expected", "how", "answer", "right"),
+    [
+        (("2-year", "globex"), "contains", "Globex gives a 2\u2011year warranty.", True),
+        (("2-year",), "contains", "It is a 12-year warranty.", False),
+        (("30",), "contains", "It costs 30.5.", False),
+        (("30 days",), "contains", "within 30\n days", True),
+        (("don't",), "contains", "They don\u2019t.", True),
+        (("Yes.",), "exact", " Yes. ", True),
+        (("Yes.",), "exact", "yes.", False),
+        (45.0, "number", "18% of $250 is 45.", True),
+        (45.0, "number", "It is $45.00", True),
+        (45.0, "number", "It is 450 or 4.5", False),
+        (1200.5, "number", "1,200.50 dollars", True),
+        (-3.0, "number", "\u22123 degrees", True),
+        (0.001, "number", "1e-3", True),
+    ],
+)
+def test_answers_are_checked_by_exact_contains_and_number(
+    expected: Any, how: Any, answer: str, right: bool
+) -> None:
+    verdict = check(asked(expected=expected, how=how), answer)
+    assert verdict.correct is right
+    assert bool(verdict.why) is not right
+
+
+def test_the_numbers_of_an_answer_are_read_as_people_write_them() -> None:
+    assert numbers_in("From 1,000 to 2.5, E-4042, v1.2.3 and -7%") == [1000, 2.5, 4042, -7]
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [("yes: the same", True), ("**No** - it differs", False), ("Perhaps", None), ("", None)],
+)
+def test_a_judge_says_yes_or_no_and_anything_else_is_unknown(
+    reply: str, right: bool | None
+) -> None:
+    model = ScriptedModel(replies=[{"text": reply}])
+    verdict = Judge(model).check(asked(expected=("two years",), how="judge"), "24 months")
+    assert verdict.correct is right
+    (request,) = model.requests
+    assert "two years" in str(request.messages[0].content)
+    assert "24 months" in str(request.messages[0].content)
+    if right is None:
+        assert "gave no verdict" in verdict.why
+
+
+def test_a_judge_that_fails_leaves_one_answer_unjudged() -> None:
+    verdict = Judge(ScriptedModel(replies=[ValueError("out")])).check(asked(), "x")
+    assert verdict.correct is None
+    assert verdict.why == "the judge failed: ValueError: out"
+
+
+# ---- prices
+
+
+def test_an_unknown_price_is_unknown_and_a_known_one_is_counted(tmp_path: Path) -> None:
+    price = Price(2.0, 10.0)
+    assert cost(price, 1000, 100) == pytest.approx(0.003)
+    assert cost(None, 1000, 100) is None
+    assert cost(price, None, 100) is None
+    assert cost(Price(0, 0), None, None) == 0.0
+    assert read_prices(None)["offline"] == Price(0, 0)
+    own = tmp_path / "p.toml"
+    own.write_text('["my:model"]\ninput = 1\noutput = 2\n', encoding="utf-8")
+    assert read_prices(str(own)) == {"my:model": Price(1.0, 2.0)}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[x", "can't be read"),
+        ("[x]\ninput = 1\n", "must have input and output"),
+        ('[x]\ninput = "1"\noutput = 2\n', "input of"),
+        ("[x]\ninput = -1\noutput = 2\n", "must be a number from 0 up"),
+        ("[x]\ninput = nan\noutput = 2\n", "must be a number from 0 up"),
+    ],
+)
+def test_a_bad_table_of_prices_is_one_line(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(PricesError, match=reason):
+        read_prices(str(tmp_path / "p.toml"))
+
+
+# ---- running
+
+
+def comparing(
+    journal: Path, questions: list[Question], replies: list[Any], fresh: bool = False
+) -> tuple[list[Row], ScriptedModel]:
+    model = ScriptedModel(replies=replies)
+    with Journal(journal, fresh=fresh) as kept:
+        stage = Stage(given={"m": model}, tools=[])
+        comparison = Comparison(questions, [Contestant("one_call", "m")], stage, kept, {})
+        return comparison.run(1), model
+
+
+def many(count: int) -> list[Question]:
+    return [Question(str(n), f"question {n}?", ("yes",), "contains") for n in range(count)]
+
+
+def test_a_model_s_failure_on_one_question_is_a_row_not_the_end(tmp_path: Path) -> None:
+    replies = [{"text": "yes"}, ValueError("it broke"), {"text": "no"}]
+    rows, _ = comparing(tmp_path / "j", many(3), replies)
+    assert [row["outcome"] for row in rows] == ["right", "failed", "wrong"]
+    assert "it broke" in rows[1]["stop_reason"]
+
+
+def test_a_run_that_raises_is_a_row_too(tmp_path: Path) -> None:
+    rows, _ = comparing(tmp_path / "j", many(2), [{"text": "yes"}])  # the script ends
+    assert [row["outcome"] for row in rows] == ["right", "failed"]
+    assert rows[1]["status"] is None
+    assert "ScriptExhausted" in rows[1]["stop_reason"]
+
+
+def test_what_is_finished_is_not_asked_again(tmp_path: Path) -> None:
+    first, _ = comparing(tmp_path / "j", many(2), [{"text": "yes"}, {"text": "no"}])
+    again, model = comparing(tmp_path / "j", many(3), [{"text": "yes"}])
+    assert len(model.requests) == 1
+    assert again[:2] == first
+    _, model = comparing(tmp_path / "j", many(1), [{"text": "yes"}], fresh=True)
+    assert len(model.requests) == 1
+
+
+def test_a_changed_question_is_asked_again(tmp_path: Path) -> None:
+    comparing(tmp_path / "j", many(1), [{"text": "yes"}])
+    changed = [Question("0", "question 0?", ("no",), "contains")]
+    _, model = comparing(tmp_path / "j", changed, [{"text": "no"}])
+    assert len(model.requests) == 1
+
+
+def test_a_stop_keeps_what_was_finished_and_starts_no_more(tmp_path: Path) -> None:
+    def stop(*_: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        return {"text": "yes"}
+
+    questions = many(40)
+    with pytest.raises(StoppedError) as caught:
+        comparing(tmp_path / "j", questions, [*[YES] * 3, stop, *[YES] * 40])
+    assert 2 <= caught.value.finished < 40
+    assert caught.value.total == 40
+    finished = caught.value.finished
+    _, model = comparing(tmp_path / "j", questions, [{"text": "yes"}] * 40)
+    assert len(model.requests) == 40 - finished
+
+
+def test_a_line_that_was_cut_by_a_kill_is_the_only_one_lost(tmp_path: Path) -> None:
+    comparing(tmp_path / "j", many(2), [{"text": "yes"}] * 2)
+    with (tmp_path / "j").open("ab") as file:
+        file.write(b'{"key": "x", "row": {"id": "9", "qu')
+    rows, model = comparing(tmp_path / "j", many(3), [{"text": "yes"}])
+    assert len(model.requests) == 1
+    assert len(rows) == 3
+    rows, model = comparing(tmp_path / "j", many(3), [])
+    assert model.requests == []
+
+
+def test_a_file_that_is_no_journal_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "j").write_text("mine", encoding="utf-8")
+    with pytest.raises(JournalError, match="no list of finished rows"):
+        Journal(tmp_path / "j", fresh=True)
+    assert (tmp_path / "j").read_text(encoding="utf-8") == "mine"
+
+
+def test_two_comparisons_never_write_to_one_journal(tmp_path: Path) -> None:
+    with (
+        Journal(tmp_path / "j"),
+        pytest.raises(JournalError, match="another comparison is writing"),
+    ):
+        Journal(tmp_path / "j")
+
+
+def test_a_comparison_changes_nothing_a_tool_that_would_is_left_out(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j") as journal:
+        model = ScriptedModel(replies=[{"text": "yes"}])
+        stage = Stage(given={"m": model})
+        Comparison(many(1), [Contestant("tool_calling", "m")], stage, journal, {}).run(1)
+    names = [schema["function"]["name"] for schema in model.requests[0].tool_schemas]
+    assert "get_order" in names
+    assert not {"issue_refund", "delete_customer", "save_note"} & set(names)
+
+
+# ---- what the rows come to
+
+
+def row(identity: str, graph: str, right: bool | None, **given: Any) -> Row:
+    outcome: Any = {True: "right", False: "wrong", None: "unknown"}[right]
+    made = Row(
+        id=identity, question="q?", hops=1, graph=graph, model="m", answer="a", status="answered",
+        stop_reason="", correct=right, outcome=outcome, why="", model_calls=2, tool_calls=1,
+        input_tokens=1000, output_tokens=100, seconds=0.5,
+    )  # fmt: skip
+    made.update(given)  # type: ignore[typeddict-item]
+    return made
+
+
+def test_the_lowest_rung_that_answers_is_named_for_each_question() -> None:
+    rows = [
+        row("1", "low", True),
+        row("1", "high", True),
+        row("2", "low", False),
+        row("2", "high", True),
+        row("3", "low", None),
+        row("3", "high", False),
+    ]
+    assert lowest(rows) == {"m": {"1": "low", "2": "high", "3": "none"}}
+    assert lowest_counts(rows) == {"m": {"low": 1, "high": 1, "none": 1}}
+
+
+def test_a_line_adds_up_what_is_known_and_says_what_is_not() -> None:
+    rows = [row("1", "g", True), row("2", "g", None), row("3", "g", False, input_tokens=None)]
+    (line,) = summarize(rows, {"m": Price(1.0, 1.0)})
+    assert (line["right"], line["judged"], line["accuracy"]) == (1, 2, 0.5)
+    assert line["tokens"] is None
+    assert line["dollars"] is None
+    (line,) = summarize(rows[:2], {"m": Price(1.0, 1.0)})
+    assert line["tokens"] == 1100
+    assert line["dollars"] == pytest.approx(0.0011)
+    assert summarize(rows[:2], {})[0]["dollars"] is None
+
+
+# ---- the command
+
+
+@pytest.mark.usefixtures("home")
+def test_the_essay_is_compared_as_the_essay_tells() -> None:
+    said = rungs("compare", "essay", "--json")
+    assert said.code == 0
+    outcomes = {(row["id"], row["graph"]): row["outcome"] for row in said.json["rows"]}
+    assert [outcomes["sum", g] for g in ("one_call", "full_agent")] == ["right", "right"]
+    assert outcomes["earbuds", "one_call"] == "incomplete"
+    assert outcomes["earbuds", "fixed_workflow"] == outcomes["earbuds", "full_agent"] == "right"
+    assert said.json["lowest"] == {"offline": {"one_call": 4, "fixed_workflow": 1}}
+    told = rungs("compare", "essay")  # what was finished is not asked again
+    assert "15 of 15 rows were finished before" in told.out
+    assert re.search(r"one_call +4 of 5 +80 % +2\.0 .* unknown .* \$0", told.out)
+    assert "lowest rung that answers, offline: one_call 4, fixed_workflow 1" in told.out
+    assert "one_call fails: incomplete 1" in told.out
+    page = Path("compare.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 5
+    assert "earbuds made by the company" in page
+
+
+def test_tokens_and_prices_are_told_where_they_are_known(home: Path) -> None:
+    model = scripted(home, [{"text": "yes", "usage": USAGE}])
+    (home / "p.toml").write_text(f'["{model}"]\ninput = 2\noutput = 10\n', encoding="utf-8")
+    path = written(home, {"question": "q?", "expected": "yes"})
+    both = ["-g", "one_call", "-m", f"{model},offline"]
+    said = rungs("compare", path, *both, "--prices", str(home / "p.toml"))
+    assert said.code == 0
+    first, second = (
+        line for line in said.out.splitlines() if line.startswith("one_call ·") and " of " in line
+    )
+    assert "1,100" in first
+    assert first.endswith("$0.003")
+    assert second.endswith("unknown")
+
+
+def test_a_judge_is_asked_where_the_check_says_so(home: Path) -> None:
+    answers = scripted(home, [{"text": "24 months"}])
+    judge = scripted(home, [{"text": "yes: same"}])
+    path = written(home, {"question": "q?", "expected": "two years", "check": "judge"})
+    said = rungs("compare", path, "-g", "one_call", "-m", answers, "--judge", judge, "--json")
+    assert [row["outcome"] for row in said.json["rows"]] == ["right"]
+    judge = scripted(home, [{"error": "out"}] * 3)
+    said = rungs("compare", path, "-g", "one_call", "-m", answers, "--judge", judge, "--json")
+    (judged,) = said.json["rows"]
+    assert (judged["outcome"], judged["correct"]) == ("unknown", None)
+    assert "the judge failed" in judged["why"]
+    assert said.code == 0
+
+
+def test_when_every_run_failed_the_command_has_failed(home: Path) -> None:
+    model = scripted(home, [{"error": "out"}] * 3)
+    path = written(home, {"question": "q?", "expected": "x"})
+    said = rungs("compare", path, "-g", "one_call", "-m", model, "--json")
+    assert said.code == 1
+    assert said.json["rows"][0]["outcome"] == "failed"
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["-g", "one_cal"], "there is no graph 'one_cal': name some of tools_in_context"),
+        (["-m", "nosuch:model"], "nosuch"),
+        (["--prices", "missing.toml"], "missing.toml can't be read"),
+        (["-o", "no/such/folder/r.html"], "there is no folder"),
+        (["--tools", "missing.toml"], "missing.toml"),
+        (["--docs", "missing"], "missing"),
+    ],
+)
+def test_what_can_not_be_used_is_told_in_one_line_before_anything_is_asked(
+    options: list[str], reason: str
+) -> None:
+    said = rungs("compare", "essay", *options)
+    assert said.code == 2
+    assert reason in said.error
+    assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.usefixtures("home")
+def test_every_graph_there_is_can_be_compared() -> None:
+    said = rungs("compare", "essay", "-g", "all", "--json")
+    assert said.code == 0
+    from graphs import GRAPHS
+
+    assert [line["graph"] for line in said.json["summary"]] == list(GRAPHS)
+    assert all(row["outcome"] != "failed" for row in said.json["rows"])
+
+
+def test_killed_and_started_again_it_repeats_nothing_that_was_finished(home: Path) -> None:
+    command, env = sums(home, 80)
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    kept = Path("compare.html.rows.jsonl")
+    deadline = time.monotonic() + 60
+    while not kept.exists() or kept.read_bytes().count(b"\n") < 6:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    before = rows_of(Path.cwd())[:5]
+    assert not Path("compare.html").exists()
+    said = finished(command, env)
+    assert said.code == 0, said.err
+    match = re.search(r"(\d+) of 80 rows were finished before", said.out)
+    assert match
+    assert int(match[1]) >= 5
+    after = rows_of(Path.cwd())
+    assert after[:5] == before
+    assert len(after) == len({row["id"] for row in after}) == 80
+
+
+def test_ctrl_c_ends_with_130_and_says_how_to_go_on(home: Path) -> None:
+    command, env = sums(home, 80)
+    process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    kept = Path("compare.html.rows.jsonl")
+    deadline = time.monotonic() + 60
+    while not kept.exists() or kept.read_bytes().count(b"\n") < 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert b"rows are finished and kept; the same command goes on" in err
+    assert b"Traceback" not in err
+    assert rows_of(Path.cwd())
+
+
+def sums(home: Path, count: int) -> tuple[list[str], dict[str, str]]:
+    """Return the command that compares some sums, one after another, and its environment."""
+    lines = ({"question": f"What is {n} + 1?", "expected": n + 1} for n in range(count))
+    path = written(home, *lines)
+    command = [sys.executable, "-m", "graphs.cli", "compare", path, "-g", "one_call", "-j", "1"]
+    return command, {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def finished(command: list[str], env: dict[str, str]) -> Said:
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_questions_that_the_readme_shows_can_be_read(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = read_questions(written(tmp_path, *block.splitlines()), judge=True)
+    assert [question.check for question in found] == ["number", "contains", "exact", "judge"]
