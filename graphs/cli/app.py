@@ -17,6 +17,7 @@ from graphs.cli.options import (
     Docs,
     Edit,
     Graph,
+    MaxSteps,
     MaxToolRounds,
     MaxTurns,
     ModelName,
@@ -86,6 +87,7 @@ def ask(
     max_tool_rounds: MaxToolRounds = None,
     read_only: ReadOnly = None,
     max_turns: MaxTurns = None,
+    max_steps: MaxSteps = None,
     schema: Schema = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
@@ -102,9 +104,8 @@ def ask(
     from graphs.cli.screen import Screen
     from graphs.cli.settings import Settings, check_thread_id
 
-    settings = Settings(
-        graph, user, model, docs, tools, company, max_tool_rounds, read_only, max_turns, schema
-    ).absolute()
+    limits = (max_tool_rounds, read_only, max_turns, max_steps)
+    settings = Settings(graph, user, model, docs, tools, company, *limits, schema).absolute()
     if thread is not None:
         thread = check_thread_id(thread)
         settings = recorded_settings(settings, thread, db)

@@ -26,6 +26,9 @@ ReadOnly = Annotated[
     bool | None,
     typer.Option("--read-only/--no-read-only", help="Run no tool that changes state."),
 ]
+MaxSteps = Annotated[
+    int | None, typer.Option("--max-steps", metavar="N", help="Steps of a full agent.")
+]
 MaxTurns = Annotated[
     int | None, typer.Option("--max-turns", metavar="N", help="Turns of a ReAct run.")
 ]

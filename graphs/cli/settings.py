@@ -19,6 +19,7 @@ OPTIONS = {
     "company": "--company",
     "max_tool_rounds": "--max-tool-rounds",
     "max_turns": "--max-turns",
+    "max_steps": "--max-steps",
     "read_only": "--read-only",
 }
 """The option that sets each field of a run's context."""
@@ -38,6 +39,7 @@ class Settings:
         max_tool_rounds: Tool rounds before the last call.
         read_only: Whether tools that change state are left out.
         max_turns: Turns of a ReAct run.
+        max_steps: Steps of a full agent.
         schema: The record's schema, as `load_schema` takes it.
     """
 
@@ -50,6 +52,7 @@ class Settings:
     max_tool_rounds: int | None = None
     read_only: bool | None = None
     max_turns: int | None = None
+    max_steps: int | None = None
     schema: str | None = None
 
     def absolute(self) -> Self:
@@ -92,6 +95,7 @@ class Settings:
             "max_tool_rounds": self.max_tool_rounds,
             "read_only": self.read_only,
             "max_turns": self.max_turns,
+            "max_steps": self.max_steps,
         }
         return {name: value for name, value in given.items() if value is not None}
 
