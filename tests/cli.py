@@ -113,6 +113,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("RUNGS_KEY", str(tmp_path / "key"))
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from graphs.models.catalog import TIMEOUT
 from tests.cli import home, rungs
 from tools.docs_folder import SUFFIXES
 from tools.docs_text import MAX_FILE_BYTES
+from tools.redact import Filter, in_force, redact
+from tools.redaction_policy import read_policy
+from tools.redactor import redactor_for
 
 __all__ = ["home"]
 
@@ -23,6 +27,7 @@ SETTINGS = [
     "RUNGS_DOCS",
     "RUNGS_TOOLS",
     "RUNGS_DB",
+    "RUNGS_KEY",
     "RUNGS_SHOP",
 ]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md"]
@@ -114,3 +119,11 @@ def test_the_changelog_keeps_a_changelog() -> None:
     assert "## [Unreleased]" in text
     kinds = set(re.findall(r"^### (.+)$", text, re.MULTILINE))
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_redaction_of_the_readme_does_what_it_says() -> None:
+    (table,) = [block for block in blocks("toml") if "[redaction]" in block]
+    policy = read_policy("README.md", tomllib.loads(table)["redaction"])
+    with in_force(Filter(redactor_for(policy), lambda: {"ann@x.example"})):
+        text = redact("123-45-6789 date_of_birth=1980 a@globex.example b@x.example ann@x.example")
+    assert text == ("[redacted] date_of_birth=[redacted] a@globex.example [redacted] ann@x.example")

@@ -13,12 +13,17 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.config import get_stream_writer
+from pydantic import BaseModel, Field
 
 from graphs import open_graph
+from graphs.forced_output import TOOL
 from graphs.models import ScriptedModel
 from graphs.vault import VAULT, SealedError
+from tests.cli import home, rungs, scripted
 from tests.support import ALL_MODES, Mode, result_for, run
 from tools import contract
+
+__all__ = ["home"]
 
 TOKEN = "sk-live-9f8e7d6c5b4a3"
 PASSWORD = "tr0ub4dor-and-three"
@@ -378,3 +383,70 @@ def test_the_file_holds_the_arguments_in_no_other_writing(place: Place) -> None:
     for secret in (PASSWORD, TOKEN):
         assert secret.encode().hex() not in dump.lower()
         assert secret not in dump
+
+
+def test_a_runs_own_notes_and_a_summary_hold_no_secret(place: Place) -> None:
+    def search(query: str) -> str:
+        """Search."""
+        return f"Observation of {query} " + "word " * 200
+
+    note = f"Thought: keep\nAction: update_notes[[x] use {TOKEN}, ask {OTHER}]"
+    tool = contract(search, effect="read_only")
+    ended = place.ask([note, "Final Answer: done"], [tool], name="react_todo_notes")
+    assert ended["notes"] == "[x] use [redacted], ask [redacted]"
+
+    turns = iter(range(1, 100))
+    summaries = []
+
+    def reply(messages: Any, _: Any) -> str:
+        if "compress the history" in str(messages[0].text):
+            summaries.append(1)
+            return f"- used {TOKEN} for {OTHER}"
+        number = next(turns)
+        return f"Thought: t\nAction: search[item {number}]" if number < 8 else "Final Answer: done"
+
+    ended = place.ask(
+        [reply] * 40, [tool], name="react_compaction", context={"context_window": 2500}
+    )
+    assert summaries
+    assert "used [redacted] for [redacted]" in ended["summary"]
+    place.clean(TOKEN, OTHER)
+
+
+def test_a_record_is_judged_as_it_came_and_told_without_its_secrets(place: Place) -> None:
+    class Account(BaseModel):
+        """An account."""
+
+        user: str = Field(description="The user's name.")
+        password: str = Field(description="The password.", pattern="^tr0ub")
+        email: str = Field(description="The user's address.")
+
+    args = {"user": "ann", "password": PASSWORD, "email": "ann@mail.example"}
+    model = ScriptedModel(replies=[calling(TOOL, args)])
+    with open_graph("forced_output", db=place.db, model=model, schema=Account) as graph:
+        ended = graph.invoke(
+            {"messages": [("user", "I am ann@mail.example: make my account")]},
+            {"configurable": {"thread_id": "t"}},
+        )
+    assert ended["status"] == "record", ended["rejection"]
+    assert ended["record"] == {
+        "user": "ann",
+        "password": "[redacted]",
+        "email": "ann@mail.example",
+    }
+    place.clean(PASSWORD)
+
+
+def test_the_command_line_shows_counts_and_no_secret(
+    home: Path, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reply = {"text": f"The key is {TOKEN}.", "tool_calls": []}
+    model = scripted(home, [reply])
+    said = rungs("ask", "--model", model, "--thread", "t1", "What is the key?")
+    assert said.code == 0, said.err
+    assert "The key is [redacted]." in said.out
+    assert "1 redacted" in said.out
+    told = rungs("audit", "t1")
+    assert "redacted: 1 credential" in told.out
+    for text in (said.out, said.err, told.out, told.err):
+        assert TOKEN not in text
