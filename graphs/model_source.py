@@ -69,6 +69,8 @@ class ModelSource:
         self.reach = reach or Reach(tools if isinstance(tools, ToolSet) else own)
         self._bound: dict[tuple[Any, ...], Bound | None] = {}
         self._without_stop: set[str | None] = set()
+        if self._model is not None:
+            import graphs.models.guard  # noqa: F401 - now: an event loop must not wait for it later
 
     def name(self, context: Context) -> str:
         """Name the model, as `usage` tells it."""
@@ -133,10 +135,11 @@ class ModelSource:
 
     def is_ready(self, context: Context) -> bool:
         """Tell whether the model is there already."""
-        return self._model is not None or (context.model, (), ()) in self._bound
+        return self._model is not None or (context.model, (), (), True) in self._bound
 
     def prepare(self, context: Context) -> Wait[object]:
         """Import and build the model, which may block, away from an event loop."""
         return Wait(
-            lambda: self.bound(context, ()), lambda: asyncio.to_thread(self.bound, context, ())
+            lambda: self.guarded(context, ()),
+            lambda: asyncio.to_thread(self.guarded, context, ()),
         )

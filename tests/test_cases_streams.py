@@ -15,6 +15,8 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import PrivateAttr
 
+from graphs.context import Context
+from graphs.model_source import ModelSource
 from graphs.models import ModelReplyError, ScriptedModel
 from graphs.models.guard import GuardedModel
 from tests.support import ALL_MODES, Mode, compiled, run
@@ -322,3 +324,11 @@ def test_a_variant_streams_nothing_raw_whatever_its_reply_comes_to(name: str) ->
     )
     assert "it is [redacted]" in repr(parts)
     assert "sk-live" not in repr(parts)
+
+
+def test_a_model_that_the_context_names_is_made_ready_once() -> None:
+    source, context = ModelSource(None, []), Context(model="offline")
+    assert not source.is_ready(context)
+    source.prepare(context).sync()
+    assert source.is_ready(context)
+    assert isinstance(source.guarded(context, ()), GuardedModel)
