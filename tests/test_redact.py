@@ -5,7 +5,7 @@ import string
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tools.redact import is_secret_name, redact, redact_data
@@ -88,6 +88,7 @@ words = st.sampled_from(
 endings = st.sampled_from([" ", ", ", ". ", "; ", "! ", "? ", "\n", " - ", " (", ") "])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(words, endings), max_size=40))
 def test_clean_prose_is_untouched(parts: list[tuple[str, str]]) -> None:
     text = "".join(word + end for word, end in parts)
@@ -115,6 +116,7 @@ pieces = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(pieces | st.text(max_size=5), max_size=25).map("".join))
 @example(f"a {PEM} b")
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
@@ -125,6 +127,7 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
 secrets = st.text(string.ascii_letters + string.digits, min_size=3, max_size=20).map("X9".__add__)
 
 
+@settings(deadline=None)
 @given(secrets, st.sampled_from(["password", "apiKey", "X-Api-Key", "client_secret", "auth_token"]))
 def test_no_secret_value_survives_in_any_usual_notation(secret: str, name: str) -> None:
     for text in (

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tools.held_back import HeldBack
@@ -56,6 +56,7 @@ pieces = st.sampled_from(
 texts = st.lists(pieces | st.text(max_size=4), max_size=25).map("".join)
 
 
+@settings(deadline=None)
 @given(texts, st.randoms(use_true_random=False))
 @example(f"a {PEM} b", None)
 @example("key is sk-live-99 end", None)
@@ -74,6 +75,7 @@ def test_however_a_text_is_cut_the_pieces_make_up_the_redacted_text(
     assert "".join(streamed(chunks)) == whole
 
 
+@settings(deadline=None)
 @given(texts)
 def test_redacting_twice_changes_nothing_more_under_any_policy(text: str) -> None:
     with in_force(FILTER):
@@ -84,6 +86,7 @@ def test_redacting_twice_changes_nothing_more_under_any_policy(text: str) -> Non
 words = st.text(string.ascii_letters, min_size=1, max_size=9)
 
 
+@settings(deadline=None)
 @given(st.lists(words | st.sampled_from(["250", "12.50", "2026-01-02", "key", "the:"])))
 def test_clean_text_goes_through_word_by_word(written: list[str]) -> None:
     text = " ".join(written)
