@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import functools
 import inspect
+import os
 import queue
 import threading
 import time
@@ -37,6 +38,7 @@ def in_daemon_thread(body: Callable[[], Any], done: Callable[[Ended], None]) -> 
 _Work = Callable[[], None]
 _idle: list[queue.SimpleQueue[_Work]] = []  # threads that wait for work; append and pop are atomic
 _MOST_IDLE = 32
+os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
 
 
 def _work_on(work: _Work) -> None:
