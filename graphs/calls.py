@@ -47,6 +47,14 @@ def asked_arguments(call: ToolCall) -> dict[str, Any]:
     return cast("Call", call).get("asked", call["args"])
 
 
+def is_edited(call: ToolCall, reply: AIMessage) -> bool:
+    """Tell whether a reply was edited by hand, so that it asks for something else than a call."""
+    was = (asked_name(call), asked_arguments(call))
+    return any(
+        asked["id"] == call["id"] and (asked["name"], asked["args"]) != was for asked in made(reply)
+    )
+
+
 def with_arguments(call: ToolCall, arguments: dict[str, Any]) -> Call:
     """Return the call with other arguments; what the model wrote stays known."""
     passed = cast("Call", call.copy())

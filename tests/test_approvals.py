@@ -385,6 +385,27 @@ def test_a_pause_that_was_answered_is_answered_anew_on_a_fork_of_its_own(
     assert d.shop.done == [("pay", 5)]
 
 
+@pytest.mark.parametrize("args", [{"n": 3}, {"n": "lots"}], ids=["other", "bad"])
+def test_a_call_edited_in_the_transcript_at_its_pause_is_turned_away_with_a_sentence(
+    desk: Callable[..., Desk], args: Any
+) -> None:
+    """As Studio edits a state; what was checked and shown is not what would run then."""
+    d = desk(PAY, "Not paid.")
+    d.run("?")
+    config: Any = {"configurable": {"thread_id": "t"}}
+    with open_graph("tool_calling", db=d.db, model=d.model, tools=d.shop.tools()) as graph:
+        said = graph.get_state(config).values["messages"][-1]
+        made = [{"id": "a", "name": "pay", "args": args}]
+        edited = said.model_copy(update={"tool_calls": made, "content": "Let me see."})
+        graph.update_state(config, {"messages": [edited]})
+    output = d.run(None)
+    assert "__interrupt__" not in output
+    assert d.shop.done == []
+    assert output["answer"] == "Not paid."
+    sent = results(d.model.requests[-1].messages)
+    assert ["edited in the transcript" in m.text for m in sent] == [True]
+
+
 def test_two_answers_at_the_same_moment_pay_once(mode: Mode, tmp_path: Path) -> None:
     """Case APR-07, from two holders of the memory file, such as a server and a command line."""
     config: Any = {"configurable": {"thread_id": "t"}}

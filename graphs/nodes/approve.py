@@ -9,7 +9,8 @@ from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs import audit
 from graphs.approvals import AnswerError, Decided, read_answer, request_for
-from graphs.calls import Call
+from graphs.calls import Call, is_edited
+from graphs.checking import newest_reply
 from graphs.context import Context
 from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
@@ -22,6 +23,7 @@ from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from tools import Contract
 
+EDITED = "it was edited in the transcript after it was checked; make it anew"
 REJECTED = "not executed, it was not approved"
 NOWHERE_TO_WAIT = (
     "it needs a person's yes, and nobody could be asked, because this run has no memory to wait in"
@@ -36,6 +38,8 @@ def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Nod
     * an approval belongs to one call: its id, its tool, and the arguments shown or edited;
     * an edited call is checked like any other; a wrong answer decides nothing, leaves the pause
       open, and the next request says what was wrong with it;
+    * a call that was edited in the transcript since it was checked is turned away with a sentence:
+      what was checked is no longer what is asked for, and an edit belongs into the answer;
     * a rejected call gets a result that says so, and its approved siblings run once.
 
     Args:
@@ -49,17 +53,23 @@ def approve(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> Nod
         progress = current(state) or begin("", scope.context.cap)
         # Those that were asked about still wait, whatever the tools need by now.
         asked = set(progress["to_approve"])
-        waiting = [call for call in calls if call["id"] in asked or reach.needs_yes(call)]
-        if not waiting:
+        reply = newest_reply(state["messages"])
+        edited = [call for call in calls if is_edited(call, reply)]
+        decided = {call["id"]: Decided(call, "reject", EDITED) for call in edited}
+        waiting = [
+            call
+            for call in calls
+            if call not in edited and (call["id"] in asked or reach.needs_yes(call))
+        ]
+        if not waiting and not edited:
             return {"progress": {**progress, "to_approve": []}}
-        decided = {}
-        if _can_wait(scope):
+        if waiting and _can_wait(scope):
             real = yield from real_arguments(waiting)
             for decision in _ask(waiting, reach, real):
                 kept = yield from resealed(cast("Call", decision.call))
                 decided[kept["id"]] = replace(decision, call=kept)
         else:
-            decided = {call["id"]: _turned_away(call) for call in waiting}
+            decided |= {call["id"]: _turned_away(call) for call in waiting}
         answers: list[ToolMessage] = []
         going: list[ToolCall] = []
         for call in calls:
