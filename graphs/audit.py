@@ -7,7 +7,7 @@ own, and a thread's events can be read back on any machine that has its checkpoi
 import json
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
@@ -91,14 +91,26 @@ class Event:
     def as_json(self) -> str:
         """Render the event as one line of JSON, secrets filtered, what is not known left out."""
         # A search that found nothing is what the log is read for: its empty list is told.
+        fields = ((name, getattr(self, name)) for name in self.__dataclass_fields__)
         known = {
-            key: value
-            for key, value in asdict(self).items()
-            if value is not None and (value != [] or key == "found")
+            name: value
+            for name, value in fields
+            if value is not None and (value != [] or name == "found")
         }
         counts = known.pop("redacted", None)  # whose names are those of secrets
-        clean = redact_data(known) | ({"redacted": counts} if counts else {})
-        return json.dumps(clean, ensure_ascii=False)
+        if _holds_secrets(known):
+            known = redact_data(known)
+        return json.dumps(known | ({"redacted": counts} if counts else {}), ensure_ascii=False)
+
+
+def _holds_secrets(known: dict[str, Any]) -> bool:
+    """Look through what was not filtered when the event was made, all of it in one pass."""
+    words: list[str] = []
+    for name, value in known.items():
+        if name not in {"arguments", "result"}:
+            words += map(str, value if isinstance(value, list) else [value])
+    labels = "\n".join(words)
+    return redact(labels) != labels
 
 
 def events(messages: Iterable[BaseMessage]) -> Iterator[Event]:
@@ -195,7 +207,7 @@ def model_call(
             step=step,
             status="error",
             seconds=asked.seconds,
-            result=asked.failure,
+            result=redact(asked.failure),
             attempts=asked.attempts,
             **more,
         )
