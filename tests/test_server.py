@@ -129,6 +129,26 @@ def test_the_rungs_and_the_ladder_answer_through_the_server(server: str) -> None
     ]
 
 
+def test_the_react_variants_run_in_the_server_with_notes_and_summaries(server: str) -> None:
+    question = (
+        "What is the battery life of the earbuds made by the company that acquired Acme? "
+        "How much does overnight shipping cost? How do I redeem a gift card?"
+    )
+    given = {"messages": [{"role": "user", "content": question}]}
+    small = {"context_window": 3400, "kept_turns": 1}
+    contexts = {"react_transcript": {}, "react_todo_notes": {}, "react_compaction": small}
+    for name, context in contexts.items():
+        run = {"assistant_id": name, "input": given, "context": context}
+        ended = call(f"{server}/runs/wait", run)
+        assert ended["status"] == "answered", (name, ended)
+        for part in ("8 hours", "$29.95", "16-character code"):
+            assert part in ended["answer"], name
+        if name == "react_todo_notes":
+            assert ended["notes"].count("[x]") == 2
+        if name == "react_compaction":
+            assert "Next step" in ended["summary"]
+
+
 def test_a_pause_for_approval_is_answered_through_the_server_and_takes_effect_once(
     server: str, home: Path
 ) -> None:
