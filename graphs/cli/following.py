@@ -74,7 +74,12 @@ def follow(
     if not asked and decisions is None and before.interrupts:
         screen.text(f"thread {thread_id}", "dim")
         return _paused(graph, config)
-    steps = Steps(screen, [*(before.values.get("messages") or ()), *asked])
+    transcript = [*(before.values.get("messages") or ()), *asked]
+    if not asked and before.values.get("status") == "stopped_early":
+        transcript.append(
+            HumanMessage(graph.memory.store.get(NAMESPACE, thread_id).value["question"])
+        )
+    steps = Steps(screen, transcript)
     values: Mapping[str, Any] = before.values
     paused, told = False, decisions is not None
     # With these modes alone LangGraph runs a step in this thread, where Ctrl-C ends a wait.

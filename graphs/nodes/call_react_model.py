@@ -10,7 +10,7 @@ from graphs.asking import Asked, ask
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import closed_calls, failed_end, new_run
-from graphs.react.context import ReactContext
+from graphs.react.context import ReactContext, settings_of
 from graphs.react.prompt import ReactPrompt
 from graphs.react.replies import Taken, take, without_secrets
 from graphs.react.turns import turns_of
@@ -55,21 +55,13 @@ def call_react_model(
     safe = [tool for tool in tools if tool.effect == "read_only"]
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        settings = scope.context
-        assert isinstance(settings, ReactContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, ReactContext)
         messages = state["messages"]
         question = newest_question(messages)
-        asked_by = question.id or ""
         if not source.is_ready(settings):
             yield source.prepare(settings)
-        progress = progress_of(state, asked_by)
-        update: Update = {}
-        closed: list[ToolMessage] = []
-        if progress is None or state.get("status") or isinstance(messages[-1], HumanMessage):
-            progress = begin(asked_by, settings.cap)
-            closed = yield from closed_calls(state, scope, source.reach)
-            update = {**new_run(state, scope), **(yield from recall.begin(state, scope))}
-        turns = turns_of(messages, asked_by)
+        progress, closed, update = yield from started(state, scope, question.id or "")
+        turns = turns_of(messages, question.id or "")
         view = yield from recall.view(turns, state, scope)
         sent = messages_of(view, prompt, messages, question, settings.observation_limit)
         system = yield from prompt.system(scope)
@@ -78,23 +70,32 @@ def call_react_model(
         allowed = safe if settings.read_only else tools
         taken = None
         if asked.reply is not None:
-            bad = progress["empty_replies"]
-            real = asked.real or asked.reply
+            real, bad = asked.real or asked.reply, progress["empty_replies"]
             taken = take(real, allowed, turns, bad, settings.stuck_after)
             taken = yield from without_secrets(taken)
             asked = replace(asked, reply=taken.reply)
-        step = progress["rounds"] + 1
-        names = [tool.name for tool in allowed]
+        step, names = progress["rounds"] + 1, [tool.name for tool in allowed]
         audit.model_call(scope, asked, step=step, messages=len(sent) + 1, offered=names)
-        said: list[BaseMessage] = [*closed, *_said(taken)]
         if taken is not None and taken.result is not None:
             audit.tool_call(scope, taken.call, taken.result, step=step)
+        said: list[BaseMessage] = [*closed, *_said(taken)]
         update |= {"messages": said, "progress": _counted(progress, taken)}
         end = taken.end if taken is not None else _no_reply(asked)
         if end is not None:
-            cost = usage_of([*messages, *said], asked_by, source.name(settings), asked)
+            cost = usage_of([*messages, *said], question.id or "", source.name(settings), asked)
             update |= {**end, "usage": cost, **(yield from recall.told(state, scope))}
         return update
+
+    def started(
+        state: State, scope: Scope, question: str
+    ) -> Steps[tuple[Progress, list[ToolMessage], Update]]:
+        """Return how far the run is; a new one begins, and what the last one left is closed."""
+        progress, newest = progress_of(state, question), state["messages"][-1]
+        if progress and not state.get("status") and not isinstance(newest, HumanMessage):
+            return progress, [], {}
+        closed = yield from closed_calls(state, scope, source.reach)
+        update = {**new_run(state, scope), **(yield from recall.begin(state, scope))}
+        return begin(question, scope.context.cap), closed, update
 
     return Node("call_model", body, context)
 

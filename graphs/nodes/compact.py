@@ -8,7 +8,7 @@ from graphs import audit
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
 from graphs.nodes.count_tokens import WindowCounter, window
-from graphs.react.context import CompactionContext
+from graphs.react.context import CompactionContext, settings_of
 from graphs.react.counting import Count
 from graphs.react.summarizing import Summarizer, Summary
 from graphs.react.summary import Compacted, compacted, window_of
@@ -42,8 +42,7 @@ def compact(
     summarizer = Summarizer(source)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        settings = scope.context
-        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, CompactionContext)
         messages = state["messages"]
         question = newest_question(messages).id or ""
         done, turns = compacted(messages, question), turns_of(messages, question)

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
-from graphs.react.context import CompactionContext
+from graphs.react.context import CompactionContext, settings_of
 from graphs.react.counting import Count, TokenCounter, count
 from graphs.react.prompt import ReactPrompt
 from graphs.react.summary import Compacted, Window, compacted, view_of
@@ -44,8 +44,7 @@ class WindowCounter:
             scope: The run.
             fresh: Whether the window was just compacted: then no earlier request is its beginning.
         """
-        settings = scope.context
-        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, CompactionContext)
         messages, question = state["messages"], newest_question(state["messages"])
         view = view_of(turns, done)
         most = settings.observation_limit
@@ -88,8 +87,7 @@ def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) ->
     """
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        settings = scope.context
-        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, CompactionContext)
         question = newest_question(state["messages"]).id or ""
         turns = turns_of(state["messages"], question)
         done = compacted(state["messages"], question)

@@ -11,7 +11,7 @@ from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import refusal_of
 from graphs.nodes.call_react_model import STOP
 from graphs.nodes.finalize import OFF
-from graphs.react.context import ReactContext
+from graphs.react.context import ReactContext, settings_of
 from graphs.react.keywords import keyword_of
 from graphs.react.parser import FinalAnswer, FormatError, parse
 from graphs.react.prompt import ReactPrompt
@@ -45,8 +45,7 @@ def finalize_react(
     """
 
     def body(state: State, scope: Scope) -> Steps[Update]:
-        settings = scope.context
-        assert isinstance(settings, ReactContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, ReactContext)
         messages = state["messages"]
         question = newest_question(messages)
         asked_by = question.id or ""

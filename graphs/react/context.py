@@ -1,10 +1,24 @@
 """The settings of the ReAct variants."""
 
 import math
+from typing import TypeVar
 
 from pydantic import Field
 
 from graphs.context import Context
+
+Settings = TypeVar("Settings", bound="ReactContext")
+
+
+def settings_of(context: Context, kind: type[Settings]) -> Settings:
+    """Return a run's settings as those of its variant, which they are.
+
+    Raises:
+        TypeError: A node was wired into a variant with other settings.
+    """
+    if not isinstance(context, kind):
+        raise TypeError(f"the settings are a {type(context).__name__}, not a {kind.__name__}")
+    return context
 
 
 class ReactContext(Context):

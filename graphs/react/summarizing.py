@@ -10,7 +10,7 @@ from graphs.asking import ask
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
 from graphs.node import Scope
-from graphs.react.context import CompactionContext
+from graphs.react.context import CompactionContext, settings_of
 from graphs.react.identifiers import missing_from
 from graphs.react.keywords import quoted
 from graphs.react.summary import Compacted
@@ -76,8 +76,7 @@ class Summarizer:
             state: The state.
             scope: The run.
         """
-        settings = scope.context
-        assert isinstance(settings, CompactionContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, CompactionContext)
         kept, most = settings.kept_turns, settings.observation_limit
         old = turns[: len(turns) - kept]
         replaced = "\n".join([done.text, *(written(turn, most) for turn in old)])

@@ -5,7 +5,7 @@ from typing import NotRequired
 
 from graphs.errors import UsageError
 from graphs.node import Scope, Update
-from graphs.react.context import NotesContext
+from graphs.react.context import NotesContext, settings_of
 from graphs.react.keywords import quoted
 from graphs.react.run_notes import begin_notes, file_of, read_notes_file
 from graphs.react.turns import Turn, turns_of
@@ -56,8 +56,7 @@ class NotesWindow:
 
     def view(self, turns: Sequence[Turn], state: State, scope: Scope) -> Steps[View]:
         """Show the notes, and the turns of the window."""
-        settings = scope.context
-        assert isinstance(settings, NotesContext)  # noqa: S101 - what the variant's context is
+        settings = settings_of(scope.context, NotesContext)
         notes = yield from self._notes(turns, state, scope)
         shown = limit(notes, settings.notes_limit) or "(empty)"
         return View(turns[-settings.kept_turns :], above=f"Notes:\n{quoted(shown)}")
