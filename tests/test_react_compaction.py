@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tenacity
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs import GRAPHS, open_graph
-from graphs.models import ScriptedModel
+from graphs.models import ScriptedModel, retry
+from graphs.models.errors import ModelReplyError
 from graphs.models.replies import Request
 from graphs.react.summary import HEADING
 from graphs.transcript import COMPACTION
@@ -387,6 +390,51 @@ def test_usage_counts_the_summarizer_too_and_the_thread_can_be_read_back(mode: M
     assert kinds.count("model_call") == 5
     steps = [event.step for event in read_back(output["messages"]) if event.kind == "model_call"]
     assert steps == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_model_whose_window_is_smaller_than_the_settings_say_is_compacted_for(mode: Mode) -> None:
+    log = Log()
+    refused: list[int] = []
+
+    def reply(messages: Any, _: Any) -> Any:
+        if "compress the history" in str(messages[0].text):
+            return "SUM"
+        if shown_turns(messages) > 5:
+            refused.append(len(messages))
+            return ContextOverflowError("the prompt is too long")
+        return search(len(log) + 1) if len(log) < 12 else "Final Answer: done"
+
+    model = ScriptedModel(replies=[reply] * 60)
+    output = run(mode, graph_of(model, log=log), QUESTION)
+    assert (output["status"], output["answer"]) == ("answered", "done")
+    assert [text for _, text in log] == [f"item {n}" for n in range(1, 13)]
+    assert len(refused) > 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_model_that_takes_not_even_the_kept_turns_is_an_exhausted_context(mode: Mode) -> None:
+    def reply(messages: Any, _: Any) -> Any:
+        if shown_turns(messages) > 1:
+            return ContextOverflowError("the prompt is too long")
+        return search(len(messages))
+
+    model = ScriptedModel(replies=[reply] * 60)
+    output = run(mode, graph_of(model), QUESTION)
+    assert (output["status"], output["answer"]) == ("context_exhausted", None)
+    assert len(model.requests) == 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_summarizer_that_is_busy_is_asked_twice_in_all(
+    mode: Mode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry, "_BACKOFF", tenacity.wait_none())
+    model = Playing.of(lambda _: ModelReplyError("busy"), last=6)
+    output = run(mode, graph_of(model, over_from(6)), QUESTION)
+    assert len(model.summarized) == 2
+    assert "busy" not in str(output["summary"])
+    assert output["answer"] == "done"
 
 
 def test_sixty_turns_keep_the_prompt_bounded_and_the_file_linear(tmp_path: Path) -> None:

@@ -80,6 +80,9 @@ def call_react_model(
             audit.tool_call(scope, taken.call, taken.result, step=step)
         said: list[BaseMessage] = [*closed, *_said(taken)]
         update |= {"messages": said, "progress": _counted(progress, taken)}
+        shorter = recall.too_long(state) if asked.overflow else None
+        if shorter is not None:
+            return {**update, **shorter}
         end = taken.end if taken is not None else _no_reply(asked)
         if end is not None:
             cost = usage_of([*messages, *said], question.id or "", source.name(settings), asked)

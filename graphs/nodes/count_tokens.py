@@ -10,7 +10,7 @@ from graphs.node import Node, Scope, Update
 from graphs.react.context import CompactionContext, settings_of
 from graphs.react.counting import Count, TokenCounter, count
 from graphs.react.prompt import ReactPrompt
-from graphs.react.summary import Compacted, Window, compacted, view_of
+from graphs.react.summary import Compacted, Window, compacted, view_of, window_of
 from graphs.react.turns import Turn, turns_of
 from graphs.react.views import messages_of
 from graphs.state import State
@@ -78,8 +78,9 @@ def _answered(
 def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) -> Node:
     """Make the node that counts.
 
-    It keeps true that what is counted is the request that would be sent now, and that the numbers
-    by which the rules decide are recorded.
+    It keeps true that what is counted is the request that would be sent now, that the numbers by
+    which the rules decide are recorded, and that a request which the model refused as too long
+    counts as full.
 
     Args:
         counter: Counts the request.
@@ -88,6 +89,9 @@ def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) ->
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         settings = settings_of(scope.context, CompactionContext)
+        known = window_of(state)
+        if known is not None and known["overflowed"]:
+            return {}  # the model itself has counted
         question = newest_question(state["messages"]).id or ""
         turns = turns_of(state["messages"], question)
         done = compacted(state["messages"], question)
@@ -116,6 +120,7 @@ def window(
         droppable=max(0, turns - done.through - settings.kept_turns),
         compacted=done.through > 0,
         exhausted=exhausted,
+        overflowed=False,
     )
 
 

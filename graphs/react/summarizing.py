@@ -88,10 +88,12 @@ class Summarizer:
         )
         system, view = SystemMessage(self._system.text), [HumanMessage(history)]
         failures: list[str] = []
-        for _ in range(TRIES):
+        left = TRIES
+        while left > 0:
             asked = yield from ask(
-                self._source, system, view, state["messages"], scope, offered=(), attempts=1
+                self._source, system, view, state["messages"], scope, offered=(), attempts=left
             )
+            left -= asked.attempts
             text = redact(answer_text(asked.reply)) if asked.reply else ""
             why = asked.failure or _why_not(text, replaced)
             if asked.reply is not None and not why:

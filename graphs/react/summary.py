@@ -29,6 +29,7 @@ class Window(TypedDict):
         droppable: Turns that a compaction could take out.
         compacted: Whether the run was compacted before.
         exhausted: Whether the run ends, because no compaction helps.
+        overflowed: Whether the model refused the request as too long, whatever was counted.
     """
 
     tokens: int
@@ -38,6 +39,7 @@ class Window(TypedDict):
     droppable: int
     compacted: bool
     exhausted: bool
+    overflowed: bool
 
 
 class CompactionOutput(Output):
@@ -102,6 +104,14 @@ class Summarized:
         yield from ()
         question = newest_question(state["messages"]).id or ""
         return view_of(turns, compacted(state["messages"], question))
+
+    def too_long(self, state: State) -> Update | None:
+        """Take the window for full: the model's own is smaller than the settings say."""
+        window = window_of(state)
+        if window is None:
+            return None
+        full = max(window["tokens"], window["ceiling"])
+        return {"window": {**window, "tokens": full, "overflowed": True}}
 
     def told(self, state: State, scope: Scope) -> Steps[Update]:  # noqa: ARG002
         """Return the newest summary."""

@@ -47,9 +47,16 @@ class Recall(Protocol):
     def told(self, state: State, scope: Scope) -> Steps[Update]:
         """Return what the run's end tells beside the answer."""
 
+    def too_long(self, state: State) -> Update | None:
+        """Return what is done where the model refused a request as too long; None: nothing can."""
+
 
 class WholeTranscript:
     """Every turn is shown."""
+
+    def too_long(self, state: State) -> Update | None:  # noqa: ARG002
+        """Nothing can be left out."""
+        return None
 
     def begin(self, state: State, scope: Scope) -> Steps[Update]:  # noqa: ARG002
         """There is nothing to make ready."""

@@ -61,6 +61,10 @@ class NotesWindow:
         shown = limit(notes, settings.notes_limit) or "(empty)"
         return View(turns[-settings.kept_turns :], above=f"Notes:\n{quoted(shown)}")
 
+    def too_long(self, state: State) -> Update | None:  # noqa: ARG002
+        """Nothing can be left out but what the settings say."""
+        return None
+
     def told(self, state: State, scope: Scope) -> Steps[Update]:
         """Return the final notes."""
         turns = turns_of(state["messages"], newest_question(state["messages"]).id or "")
