@@ -450,3 +450,25 @@ def test_the_command_line_shows_counts_and_no_secret(
     assert "redacted: 1 credential" in told.out
     for text in (said.out, said.err, told.out, told.err):
         assert TOKEN not in text
+
+
+@pytest.mark.parametrize("before", ["validate_calls", "run_tools"])
+def test_a_run_cut_short_goes_on_elsewhere_with_the_real_arguments(
+    place: Place, before: str
+) -> None:
+    door = Door()
+    # a call that may not run beside it takes the reply by way of validate_calls
+    calls = [*calling("log_in", ARGUMENTS)["tool_calls"], {"id": "c2", "name": "no", "args": {}}]
+    tools = [contract(door.log_in, effect="read_only")]
+    config: Any = {"configurable": {"thread_id": "t"}}
+    model = ScriptedModel(replies=[{"tool_calls": calls}, "done"])
+    with open_graph("tools_in_context", db=place.db, model=model, tools=tools) as graph:
+        graph.invoke({"messages": [("user", "Go.")]}, config, interrupt_before=[before])
+    assert door.came == []
+    place.clean(*PLANTED)
+    VAULT._ciphers.clear()  # as another process begins
+    with open_graph("tools_in_context", db=place.db, model=model, tools=tools) as graph:
+        ended = graph.invoke(None, config)
+    assert ended["answer"] == "done"
+    assert door.came == [("ann", PASSWORD, f"use {TOKEN}")]
+    place.clean(*PLANTED)
