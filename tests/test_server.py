@@ -174,6 +174,26 @@ def test_a_pause_for_approval_is_answered_through_the_server_and_takes_effect_on
     assert _refunds(home) == 1
 
 
+def test_a_text_becomes_a_record_in_the_server(server: str, home: Path) -> None:
+    del home
+    thread = str(uuid.uuid4())
+    call(f"{server}/threads", {"thread_id": thread})
+    text = "My name is Ann Lee. I want my money back, it is urgent."
+    run = {
+        "assistant_id": "forced_output",
+        "input": {"messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]},
+    }
+    ended = call(f"{server}/threads/{thread}/runs/wait", run)
+    assert ended["status"] == "record"
+    assert ended["record"]["customer"] == "Ann Lee"
+    assert ended["record"]["urgency"] == "high"
+    again = {"messages": [{"role": "user", "content": "Who am I?"}]}
+    ended = call(f"{server}/threads/{thread}/runs/wait", {**run, "input": again})
+    assert ended["status"] == "rejected"
+    assert "customer" in ended["rejection"]["errors"][0]
+    assert ended["record"] is None
+
+
 def _refunds(home: Path) -> int:
     """Count the refunds of a dollar for being late."""
     path = home / "shop.sqlite"
