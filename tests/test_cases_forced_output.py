@@ -15,9 +15,9 @@ from graphs.models.capabilities import ALL, Capabilities
 from graphs.models.openai import RungsChatOpenAI
 from tests.records import GOOD, Deal, called, fill, rejection
 from tests.stub_server import Recorded, Reply, Script, call, completion, serving
-from tests.support import MODES, Mode, results, run
+from tests.support import ALL_MODES, Mode, results, run
 
-pytestmark = pytest.mark.parametrize("mode", MODES)
+pytestmark = pytest.mark.parametrize("mode", ALL_MODES)
 KEY: Any = "sk-test-key-0123456789"
 
 

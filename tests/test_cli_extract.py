@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from graphs.cli.results_file import ResultsFile
 from tests.cli import Said, finish, home, rungs, scripted, start
 from tests.records import called
 from tests.stub_server import Recorded, Reply, StubServer, call, completion, serving
@@ -242,6 +243,35 @@ def test_stdin_is_one_text_or_with_jsonl_a_text_a_line() -> None:
         ("-:1", "Ann"),
         ("-:2", "Bo"),
     ]
+
+
+def test_odd_names_and_line_separators_are_no_matter() -> None:
+    odd = os.fsdecode(b"caf\xe9.txt")
+    Path(odd).write_text("I am Ann.", encoding="utf-8")
+    Path("s.jsonl").write_bytes('{"text": "I am Bo.\u2028And more."}\r\n'.encode())
+    said = rungs("extract", SCHEMA, odd, "s.jsonl", "--out", "r.jsonl")
+    assert said.code == 0, said.err
+    first, second = lines(Path("r.jsonl"))
+    assert (first["source"], first["record"]["name"]) == ("caf\\udce9.txt", "Ann")
+    assert (second["source"], second["record"]["name"]) == ("s.jsonl:1", "Bo")
+
+
+def test_refused_credentials_end_it_at_once_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Reply({"error": {"message": "no such key"}}, status=401)
+    with serving([refused]) as running:
+        use(monkeypatch, running)
+        said = rungs("extract", SCHEMA, *texts(20), "--out", "r.jsonl", "--jobs", "2")
+        assert len(running.requests) < 20
+    assert said.code == 2
+    assert "OPENAI_API_KEY" in said.error
+    assert lines(Path("r.jsonl")) == []
+
+
+def test_a_file_that_another_run_writes_is_refused() -> None:
+    with ResultsFile("r.jsonl", {}):
+        said = rungs("extract", SCHEMA, *texts(1), "--out", "r.jsonl")
+    assert said.code == 2
+    assert "being written by another run" in said.error
 
 
 def test_a_schema_is_named_by_module_by_file_or_is_a_json_schema() -> None:

@@ -74,6 +74,7 @@ def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     assert "answered" in told[0]
     assert "45" in told[0]
     assert "answered Goal: " in told[1]
+    assert "{'name': 'Ann', 'price': 240}" in told[2]
 
 
 @pytest.mark.parametrize("page", PAGES)

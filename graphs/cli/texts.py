@@ -43,15 +43,20 @@ def read_texts(files: Sequence[str], field: str, *, lines: bool) -> list[Text]:
         try:
             data = _read(file)
             if lines or file.lower().endswith(LINES):
-                texts += _lines(file, data, field, faults)
+                texts += _lines(_shown(file), data, field, faults)
             else:
-                texts.append(Text(file, _checked(file, data)))
+                texts.append(Text(_shown(file), _checked(_shown(file), data)))
         except _UnusableError as error:
             faults.append(str(error))
     if faults:
         more = f" (and {len(faults) - 1} more can't be used)" if len(faults) > 1 else ""
         raise UsageError(f"{faults[0]}{more}; nothing was asked")
     return texts
+
+
+def _shown(file: str) -> str:
+    """Name a file in text that is UTF-8, whatever bytes its name has."""
+    return file.encode("utf-8", "backslashreplace").decode()
 
 
 def _read(file: str) -> str:
@@ -82,7 +87,8 @@ def _read(file: str) -> str:
 
 
 def _lines(file: str, data: str, field: str, faults: list[str]) -> Iterator[Text]:
-    for number, line in enumerate(data.splitlines(), start=1):
+    # Not `splitlines`: a JSON string may hold line separators of Unicode as they are.
+    for number, line in enumerate(data.split("\n"), start=1):
         if not line.strip():
             continue
         source = f"{file}:{number}"
