@@ -19,7 +19,7 @@ def extract(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Text files; .jsonl and .ndjson hold a text a line; - is stdin.",
             show_default=False,
         ),
