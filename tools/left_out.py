@@ -40,11 +40,12 @@ class Leaver:
         return self._shape
 
     def object(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an object without the fields that say they are not known."""
+        """Return an object in the schema's order, without the fields that are not known."""
         shape = self.shape
         fields = shape.fields(value)
         result = {}
-        for name, item in value.items():
+        for name in dict.fromkeys([*(n for n in fields.properties if n in value), *value]):
+            item = value[name]
             part = fields.properties.get(name)
             if part is None:
                 result[name] = shape.others.value(item) if shape.others else item
