@@ -140,3 +140,14 @@ def test_refused_credentials_are_the_callers_and_are_told_without_the_key(
 def test_missing_usage_is_unknown(mode: Mode, opened: Opened) -> None:
     output = opened.run(mode, [completion("Hello.")])
     assert output["usage"]["input_tokens"] is None
+
+
+def test_a_request_that_the_content_filter_refuses_is_not_made_again_nor_quoted(
+    mode: Mode, opened: Opened
+) -> None:
+    error = {"message": "filtered: swordfish", "code": "content_filter"}
+    output = opened.run(mode, [Reply({"error": error}, status=400)], "My word is swordfish.")
+    assert len(opened.requests) == 1
+    assert (output["status"], output["answer"]) == ("refused", None)
+    assert "content filter" in output["stop_reason"]
+    assert "swordfish" not in output["stop_reason"]
