@@ -1,7 +1,6 @@
 """Many texts into records: at the same time, in order, and none that is finished asked again."""
 
 import asyncio
-import contextlib
 import hashlib
 import json
 from collections import deque
@@ -18,6 +17,10 @@ FINISHED = ("record", "rejected")
 
 _WINDOW = 8
 """Texts begun for each that may run: a slow one in front holds up no more than these."""
+
+
+_PATIENCE = 5.0
+"""Seconds that what runs is given to end when it is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +89,28 @@ async def extract(
     try:
         for thread_id, text in texts:
             begun.append(asyncio.create_task(one(thread_id, text)))
-            while len(begun) >= _WINDOW * jobs or begun[0].done():
-                yield await begun.popleft()
-                if not begun:
-                    break
+            while begun and (len(begun) >= _WINDOW * jobs or begun[0].done()):
+                yield await _end_of_first(begun)
         while begun:
-            yield await begun.popleft()
+            yield await _end_of_first(begun)
     finally:
         for task in begun:
             task.cancel()
+        if begun:
+            await asyncio.wait(begun, timeout=_PATIENCE)
         for task in begun:
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
+            if task.done() and not task.cancelled():
+                task.exception()  # nobody waits for it any more
+
+
+async def _end_of_first(begun: deque[asyncio.Task[Extracted]]) -> Extracted:
+    """Wait for the oldest task without being bound to it.
+
+    Who waits for a task by `await` and is cancelled cancels the task instead of itself; one that
+    is about to end anyway, or that finishes what it writes, would swallow it.
+    """
+    await asyncio.wait({begun[0]})
+    return begun.popleft().result()
 
 
 async def _one(
