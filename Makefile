@@ -6,7 +6,6 @@ SHELL := /bin/sh
 
 VENV ?= .venv
 PYTHON ?= python3
-PORT ?= 2024
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
@@ -75,9 +74,7 @@ drawings-check: $(DEV_READY)
 
 .PHONY: studio
 studio: $(DEV_READY) ## serve the graphs to LangGraph Studio: make studio PORT=2024
-	@LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
-	  LANGSMITH_TRACING="$${LANGSMITH_TRACING:-false}" \
-	  $(BIN)/python -m langgraph_cli dev --no-browser --port $(PORT)
+	@$(BIN)/python -m graphs.cli studio --port $(if $(filter command line,$(origin PORT)),$(PORT),0)
 
 .PHONY: local-model
 local-model: $(LOCAL_READY) ## serve a small real model: make local-model MODEL=qwen, or GGUF=path PORT=8080

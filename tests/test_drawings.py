@@ -33,7 +33,9 @@ def test_the_words_of_the_conditions_are_on_the_edges() -> None:
 
 def test_the_page_lists_the_same_names_as_the_server_s_configuration() -> None:
     listed = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
-    assert listed == {name: f"graphs.{name}:graph" for name in GRAPHS}
+    assert {name: (about["path"], about["description"]) for name, about in listed.items()} == {
+        name: (f"graphs.{name}:graph", module.DESCRIPTION) for name, module in GRAPHS.items()
+    }
 
 
 def test_checking_tells_an_old_page_and_changes_nothing(

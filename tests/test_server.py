@@ -1,15 +1,9 @@
 """LangGraph's server: the graphs of langgraph.json, on the memory file of the command line."""
 
 import json
-import os
-import socket
 import sqlite3
-import subprocess
-import sys
-import time
 import urllib.request
 import uuid
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,73 +11,12 @@ from typing import Any
 import pytest
 
 from graphs import GRAPHS
-from tests.cli import ROOT, home, rungs
+from tests.cli import home, rungs
+from tests.serving import call, server
 
-__all__ = ["home"]
+__all__ = ["home", "server"]
 
 pytestmark = [pytest.mark.server, pytest.mark.enable_socket]
-
-DEV = ["-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--host", "127.0.0.1"]
-QUIET = {
-    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-    "LANGGRAPH_NO_VERSION_CHECK": "true",
-    "LANGSMITH_TRACING": "false",
-}
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on: the server moves to another one without being asked."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def call(url: str, data: dict[str, Any] | None = None) -> Any:
-    """Call the server, with a body or without."""
-    body = None if data is None else json.dumps(data).encode()
-    request = urllib.request.Request(url, body, {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
-
-
-@pytest.fixture
-def server(home: Path) -> Iterator[str]:
-    """The server, started from a copy of its configuration, its memory file in `home`."""
-    port = free_port()
-    config = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
-    config["dependencies"] = [str(ROOT)]
-    (home / "langgraph.json").write_text(json.dumps(config), encoding="utf-8")
-    log = home / "server.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, *DEV, "--port", str(port)],
-            cwd=home,
-            env={
-                **os.environ,
-                **QUIET,
-                "RUNGS_DB": str(home / "memory.sqlite"),
-                "RUNGS_SHOP": str(home / "shop.sqlite"),
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        end = time.monotonic() + 120
-        while True:
-            assert process.poll() is None, log.read_text(encoding="utf-8", errors="replace")
-            assert time.monotonic() < end, log.read_text(encoding="utf-8", errors="replace")
-            try:
-                call(f"{url}/ok")
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-    assert "Blocking call" not in log.read_text(encoding="utf-8", errors="replace")
 
 
 def test_a_thread_begun_in_the_server_goes_on_in_the_command_line(server: str, home: Path) -> None:

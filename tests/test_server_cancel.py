@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli import home
+from tests.serving import call, server
 from tests.test_cancel import TOOLS
-from tests.test_server import call, server
 
 __all__ = ["home", "server"]
 

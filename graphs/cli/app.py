@@ -29,6 +29,7 @@ from graphs.cli.options import (
     ToolsFile,
     User,
 )
+from graphs.cli.serving import studio, view
 from graphs.cli.settings import DEFAULT_DB
 
 app = typer.Typer(
@@ -200,27 +201,6 @@ def draw(
     show_drawing(graph, Screen(), as_letters=ascii_art)
 
 
-@app.command()
-def view(
-    thread: Annotated[
-        str | None, typer.Argument(help="The thread to show first.", show_default=False)
-    ] = None,
-    *,
-    user: User = None,
-    db: Db = DEFAULT_DB,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65_535, help="Where; 0: any free port.")
-    ] = 0,
-) -> None:
-    """Show threads in a browser: each run step by step, and what waits for a yes."""
-    from graphs.cli.screen import Screen
-    from graphs.cli.settings import check_thread_id
-    from graphs.cli.view import serve_page
-
-    shown = None if thread is None else check_thread_id(thread)
-    serve_page(shown, db, user, port, Screen())
-
-
 @notes_app.command("list")
 def notes_list(*, user: NotesOwner, db: Db = DEFAULT_DB, as_json: AsJsonLines = False) -> None:
     """List a user's notes, oldest first."""
@@ -244,3 +224,7 @@ def notes_delete(
     from graphs.cli.screen import Screen
 
     remove_note(db, user, key, Screen())
+
+
+app.command()(view)
+app.command()(studio)
