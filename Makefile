@@ -43,6 +43,10 @@ test: $(DEV_READY) ## run the tests, offline
 test-server: $(DEV_READY) ## run the tests that start LangGraph's server
 	@$(BIN)/python -m pytest -m server
 
+.PHONY: test-mcp
+test-mcp: $(DEV_READY) ## run the tests that start real MCP servers
+	@$(BIN)/python -m pytest -m mcp
+
 .PHONY: test-crash
 test-crash: $(DEV_READY) ## run the test that kills processes some hundred times
 	@$(BIN)/python -m pytest -m crash

@@ -82,7 +82,8 @@ class Session:
     @property
     def is_open(self) -> bool:
         """Whether it can be asked something, as far as is known here."""
-        return self._client is not None and not self.task.done() and self._child.code is None
+        going = self.task.done() or self._closing.is_set() or self._child.code is not None
+        return self._client is not None and not going
 
     async def opened(self) -> None:
         """Wait until it is open.
