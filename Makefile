@@ -95,7 +95,7 @@ test-browser: $(DEV_READY) $(BROWSER_READY) ## look at the report of rungs compa
 
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
-	@for name in imports agent_cpu policy_cpu agent_http database_size compaction http_client docs_index; do \
+	@for name in imports agent_cpu policy_cpu agent_http database_size compaction http_client docs_index comparison; do \
 	  $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 .PHONY: clean
