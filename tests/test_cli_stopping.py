@@ -189,3 +189,17 @@ def test_a_full_disk_is_told_in_one_line(home: Path) -> None:
         said = finish(start("ask", "What is 1+1?", "--db", str(home / "m.sqlite"), stdout=full))
     assert said.code == 1
     assert "No space left" in said.error
+
+
+def test_ctrl_c_inside_a_rung_waits_for_its_tool_and_starts_nothing_more(home: Path) -> None:
+    slow = Slow(home, "--graph", "ladder")
+    slow.process.send_signal(signal.SIGINT)
+    slow.release()
+    said = finish(slow.process)
+    assert said.code == 130, said.err
+    assert "write_slowly had run" in said.out
+    assert slow.written.read_text(encoding="utf-8") == "begun\nended\n"
+    resumed = rungs("resume", "t", "--db", slow.db)
+    assert resumed.code == 0, resumed.err
+    assert "Written." in resumed.out
+    assert slow.written.read_text(encoding="utf-8") == "begun\nended\n"

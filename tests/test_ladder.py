@@ -288,6 +288,12 @@ def test_two_threads_climb_side_by_side() -> None:
 def test_the_command_line_tells_what_each_rung_came_to() -> None:
     said = rungs("ask", EARBUDS, "--graph", "ladder")
     assert said.code == 0
+    steps = [line.split(" (")[0] for line in said.out.splitlines() if " s): " in line]
+    searched = "  search_products(query="
+    assert [line[: len(searched)] if "(" in line else line for line in steps] == [
+        *("model call 1", searched, "model call 2", "model call 3", searched, "model call 4"),
+        *(searched, "model call 5"),
+    ]
     assert "one_call: incomplete (2 model calls, 1 tool call, tokens unknown, " in said.out
     assert "fixed_workflow: answered (3 model calls, 2 tool calls, tokens unknown, " in said.out
     told = rungs("ask", EARBUDS, "--graph", "ladder", "--json").json

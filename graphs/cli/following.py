@@ -89,9 +89,15 @@ def follow(
         context=run.settings.context(),
         stream_mode=["updates", "values"],
     )
+
+    def hear(event: Mapping[str, Any]) -> None:
+        steps.hear(event)
+        if event["state"] == "step" and stop.requested and not steps.busy:
+            raise KeyboardInterrupt  # between two steps of a rung: nothing more is started
+
     try:
         with (
-            controlled(steps.hear) as control,
+            controlled(hear) as control,
             stoppable(lambda: steps.busy, control.stop, screen.note) as stop,
         ):
             steps.begin()

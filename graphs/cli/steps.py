@@ -42,7 +42,11 @@ class Steps:
         self._screen.wait(using if self.busy else "waiting for the model ...")
 
     def hear(self, event: Mapping[str, Any]) -> None:
-        """Show what a tool tells while it runs; called from the tool's own thread too."""
+        """Show what a tool tells while it runs, or a rung of its steps; from any thread."""
+        if event["state"] == "step":
+            self._add(event["messages"])
+            self._tell_new(shown=True)
+            self.settle()
         if event["state"] == "progress":
             self._screen.progress(f"{event['tool']}: {_how_far(event)} (Ctrl-C stops)")
 
@@ -54,9 +58,14 @@ class Steps:
         """
         for node, written in update.items():
             if not node.startswith("__") and isinstance(written, Mapping):
-                self._messages += written.get("messages") or []
+                self._add(written.get("messages") or [])
         self._tell_new(shown=True)
         self.busy = self.busy or self._running()
+
+    def _add(self, messages: Iterable[AnyMessage]) -> None:
+        """Add what is new; a rung of a ladder tells of its steps before the ladder does."""
+        known = {message.id for message in self._messages if message.id}
+        self._messages += [message for message in messages if message.id not in known]
 
     def settle(self) -> None:
         """Take note that what was written so far is recorded, and show what is waited for now."""

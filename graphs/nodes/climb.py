@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.graph.state import CompiledStateGraph
 
 from graphs.context import Context, read_context
+from graphs.control import current_control
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import new_run
 from graphs.receipts import Receipt, receipt_of, total_of
@@ -28,6 +29,7 @@ def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: b
     * it starts from what the rungs below found: their calls and results, and not their failed
       answers;
     * the transcript gets what it added, once, and `receipts` one receipt;
+    * a caller in the same process who listens hears of each step of the rung;
     * a rung that failed leaves no outcome unless it is the last: a status is a run's end;
     * the first rung begins a new run.
 
@@ -49,7 +51,15 @@ def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: b
         config = scope.config
 
         def sync() -> Any:
-            return rung.invoke({"messages": given}, config, context=settings)
+            control = current_control()
+            if control is None:
+                return rung.invoke({"messages": given}, config, context=settings)
+            values: Any = {}
+            for values in rung.stream(
+                {"messages": given}, config, context=settings, stream_mode="values"
+            ):
+                control.hear({"state": "step", "messages": values["messages"]})
+            return values
 
         async def asynchronous() -> Any:
             return await rung.ainvoke({"messages": given}, config, context=settings)
