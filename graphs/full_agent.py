@@ -7,7 +7,7 @@ without a call, is taken for the answer too.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import langgraph.types  # noqa: F401 - before langchain_core: the other order takes a third longer
 from langchain_core.language_models import BaseChatModel
@@ -17,8 +17,16 @@ from graphs.action_space import FINISH, action_space
 from graphs.context import StepsContext
 from graphs.nodes import approve, call_model, finalize, finish, run_tools, validate_calls
 from graphs.nodes.finish import finishing_result
-from graphs.rules import after_reply, rule
-from graphs.state import Input, Output, Standing, State, current
+from graphs.rules import (
+    AfterReply,
+    Onward,
+    after_check,
+    after_reply,
+    onward,
+    over_budget,
+    rule,
+)
+from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 
 NAME = "full_agent"
@@ -28,13 +36,9 @@ Context = StepsContext
 STEPS_TO_END = 4
 """Steps from a reply to the end: `validate_calls`, `approve`, `run_tools`, `finalize`."""
 
-Onward = Literal["valid calls", "next step", "out of steps"]
-
 
 @rule
-def after_model(
-    state: Standing,
-) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
+def after_model(state: Standing) -> AfterReply:
     """Go on with the reply's calls; a text reply is the answer."""
     return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
@@ -42,36 +46,26 @@ def after_model(
 @rule
 def after_validation(state: Standing) -> Literal["needs a yes"] | Onward:
     """Ask a person where a call needs it, run what may run, or let the model read the errors."""
-    progress = current(state)
-    return "needs a yes" if progress and progress["to_approve"] else onward(state)
+    return after_check(state, over=is_over(state))
 
 
 @rule
 def after_approval(state: Standing) -> Onward:
     """Run what may run, if anything is left to run."""
-    return onward(state)
+    return onward(state, over=is_over(state))
 
 
 @rule
-def after_tools(state: State) -> Literal["finished", "next step", "out of steps"]:
+def after_tools(state: State) -> Literal["finished", "next round", "out of rounds"]:
     """End at a `finish` that ran; else the model reads the results, if it has a step left."""
     if finishing_result(state, FINISH):
         return "finished"
-    return "out of steps" if is_over(state) else "next step"
+    return "out of rounds" if is_over(cast("Standing", state)) else "next round"
 
 
-def onward(state: Standing) -> Onward:
-    """Run the calls that are left; without one the model goes on, if it has a step left."""
-    if state.get("calls"):
-        return "valid calls"
-    return "out of steps" if is_over(state) else "next step"
-
-
-def is_over(state: Standing | State) -> bool:
+def is_over(state: Standing) -> bool:
     """Tell whether the step budget is used up, or LangGraph leaves no room for another step."""
-    progress = current(state)
-    spent = progress is None or progress["rounds"] >= progress["cap"]
-    return spent or state["remaining_steps"] <= STEPS_TO_END + 1
+    return over_budget(state, "rounds", steps_to_end=STEPS_TO_END)
 
 
 def build(
@@ -117,19 +111,19 @@ def build(
         {
             "needs a yes": "approve",
             "valid calls": "run_tools",
-            "next step": "call_model",
-            "out of steps": "finalize",
+            "next round": "call_model",
+            "out of rounds": "finalize",
         },
     )
     builder.add_conditional_edges(
         "approve",
         after_approval,
-        {"valid calls": "run_tools", "next step": "call_model", "out of steps": "finalize"},
+        {"valid calls": "run_tools", "next round": "call_model", "out of rounds": "finalize"},
     )
     builder.add_conditional_edges(
         "run_tools",
         after_tools,
-        {"finished": "finish", "next step": "call_model", "out of steps": "finalize"},
+        {"finished": "finish", "next round": "call_model", "out of rounds": "finalize"},
     )
     builder.add_edge("finish", END)
     builder.add_edge("finalize", END)

@@ -18,7 +18,7 @@ from graphs.action_space import action_space
 from graphs.context import Context
 from graphs.nodes import answer, approve, call_model, run_tools, validate_calls
 from graphs.nodes.answer import judged
-from graphs.rules import after_reply, rule
+from graphs.rules import AfterReply, after_reply, rule
 from graphs.state import Input, Output, Standing, State, current
 from graphs.wiring import wire
 
@@ -32,9 +32,7 @@ AFTER = "one tool round"
 
 
 @rule
-def after_model(
-    state: Standing,
-) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
+def after_model(state: Standing) -> AfterReply:
     """Run the one round, if the model asks for it; a text reply is the answer."""
     return after_reply(state, steps_to_end=STEPS_TO_END, over=False)
 

@@ -440,7 +440,7 @@ def test_every_graph_there_is_can_be_compared() -> None:
 
 
 def test_killed_and_started_again_it_repeats_nothing_that_was_finished(home: Path) -> None:
-    command, env = sums(home, 80)
+    command, env = sums(home, 30)
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kept = Path("compare.html.rows.jsonl")
     deadline = time.monotonic() + 60
@@ -454,16 +454,16 @@ def test_killed_and_started_again_it_repeats_nothing_that_was_finished(home: Pat
     assert not Path("compare.html").exists()
     said = finished(command, env)
     assert said.code == 0, said.err
-    match = re.search(r"(\d+) of 80 rows were finished before", said.out)
+    match = re.search(r"(\d+) of 30 rows were finished before", said.out)
     assert match
     assert int(match[1]) >= 5
     after = rows_of(Path.cwd())
     assert after[:5] == before
-    assert len(after) == len({row["id"] for row in after}) == 80
+    assert len(after) == len({row["id"] for row in after}) == 30
 
 
 def test_ctrl_c_ends_with_130_and_says_how_to_go_on(home: Path) -> None:
-    command, env = sums(home, 80)
+    command, env = sums(home, 30)
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kept = Path("compare.html.rows.jsonl")
     deadline = time.monotonic() + 60

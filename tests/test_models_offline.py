@@ -468,3 +468,42 @@ def test_without_the_tool_for_it_the_answer_says_so() -> None:
     }
     for question, expected in answers.items():
         assert talk(question, (search_docs,)) == (expected, [])
+
+
+BIRTHPLACES = {
+    "who designed the Orbit lamp": "Title: Orbit\n\nThe Orbit lamp was designed by Ada Berg.",
+    "who taught Ada Berg": "Title: Teachers\n\nAda Berg was taught by Olaf Lind.",
+    "What is the birthplace of Olaf Lind?": "Title: Olaf Lind\n\nHis birthplace is Oslo.",
+}
+NESTED = "What is the birthplace of the person who taught the person who designed the Orbit lamp?"
+
+
+def look_up(query: str) -> str:
+    """Search the museum's records."""
+    return BIRTHPLACES.get(query, "No match.")
+
+
+def test_clauses_within_clauses_are_resolved_from_the_innermost() -> None:
+    answer, made = talk(NESTED, (look_up,))
+    assert [query for _, query in made] == list(BIRTHPLACES)
+    assert answer.endswith('According to "Olaf Lind": His birthplace is Oslo.')
+
+
+def test_with_tools_turned_off_before_the_last_hop_the_answer_says_what_is_missing() -> None:
+    first, second = list(BIRTHPLACES)[:2]
+    call = {"name": "look_up", "args": {"query": first}, "id": "c1"}
+    messages: list[BaseMessage] = [
+        HumanMessage(NESTED),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(BIRTHPLACES[first], tool_call_id="c1"),
+    ]
+    answer = str(OfflineModel().invoke(messages).content)
+    assert answer.startswith("Incomplete: I found that The Orbit lamp was designed by Ada Berg")
+    assert f'a search for "{second}"' in answer
+    sum_of = [HumanMessage("What is 2 + 2?"), *messages[1:]]
+    assert str(OfflineModel().invoke(sum_of).content).startswith("Incomplete:")
+
+
+def test_a_call_that_is_demanded_is_made_though_none_is_needed() -> None:
+    reply = OfflineModel().bind_tools([look_up], tool_choice="any").invoke("What is 2 + 2?")
+    assert [call["name"] for call in reply.tool_calls] == ["look_up"]

@@ -11,6 +11,7 @@ from graphs import UsageError, fixed_workflow
 from graphs.models import ScriptedModel
 from graphs.workflow_steps import Step, read_steps
 from prompts import TemplateError
+from tests.cli import rungs
 from tests.support import ALL_MODES, MODES, Mode, compiled, results, run
 from tools import LADDER_FILE, as_contracts, contract, load_tools, unknown_tool
 from tools.docs_folder import DocsFolderError
@@ -474,6 +475,10 @@ def test_the_parts_of_a_folder_of_one_s_own_are_declared_in_it(
     with pytest.raises(DocsFolderError, match="has no part 'policy'"):
         search_policy("tea")
     parts.write_text("products = [", encoding="utf-8")
+    folder = ("--docs", str(tmp_path), "--db", str(tmp_path / "m"))
+    said = rungs("ask", "Tea?", "--graph", "one_call", *folder)
+    assert said.code == 2
+    assert "parts.toml can't be read" in said.error
     with pytest.raises(DocsFolderError, match=r"parts\.toml can't be read"):
         search_products("tea")
 

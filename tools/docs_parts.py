@@ -39,24 +39,39 @@ class Part:
         return _matches(path, self.patterns) and not _matches(path, self.earlier)
 
 
+def check_parts(folder: Path) -> None:
+    """Check the declaration of a folder's parts, where it has one.
+
+    Raises:
+        DocsFolderError: It can't be read.
+    """
+    _parts(folder)
+
+
 def part_of(folder: Path, name: str) -> Part | None:
     """Return a part of a folder; None where the folder declares no parts.
 
     Raises:
         DocsFolderError: The declaration can't be read, or has no such part.
     """
+    parts = _parts(folder)
+    if parts is None:
+        return None
+    if name not in parts:
+        raise DocsFolderError(
+            f"{shown(folder / PARTS_FILE)} has no part {name!r}: add a line such as "
+            f'{name} = ["*.md"], or remove the file to search the whole folder'
+        )
+    return parts[name]
+
+
+def _parts(folder: Path) -> dict[str, Part] | None:
     file = folder / PARTS_FILE
     try:
         stamp = file.stat()
     except OSError:
         return None
-    parts = _read(file, stamp.st_mtime_ns, stamp.st_size)
-    if name not in parts:
-        raise DocsFolderError(
-            f'{shown(file)} has no part {name!r}: add a line such as {name} = ["*.md"], '
-            "or remove the file to search the whole folder"
-        )
-    return parts[name]
+    return _read(file, stamp.st_mtime_ns, stamp.st_size)
 
 
 def held_by(part: Part, folder: Path, found: Mapping[str, Stamp]) -> dict[str, Stamp]:

@@ -1,18 +1,17 @@
 """`rungs compare`: put questions to graphs, show the table, write the report."""
 
 import hashlib
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from graphs.cli import CANCELLED
+from graphs.cli.bars import progress_bar
 from graphs.cli.failures import FAILED, USAGE, complain
 from graphs.cli.screen import Screen
 from graphs.cli.settings import Settings
-from graphs.compare.comparison import Comparison, Progress, StoppedError
+from graphs.compare.comparison import Comparison, StoppedError
 from graphs.compare.contestants import Contestant, Stage, resolved
 from graphs.compare.journal import Journal, digest_of_code
 from graphs.compare.judging import Judge
@@ -167,24 +166,3 @@ def _tell(rows: Sequence[Row], prices: dict[str, Price], report: Path, screen: S
             told_fail = ", ".join(f"{what} {n}" for what, n in failed.items())
             screen.text(f"{name} fails: {told_fail}", "dim")
     screen.text(f"report: {report}")
-
-
-@contextmanager
-def progress_bar(what: str) -> Iterator[Progress]:
-    """Lend a progress bar on stderr if that is a terminal, else nothing."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

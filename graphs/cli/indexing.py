@@ -3,6 +3,8 @@
 from graphs.cli.bars import progress_bar
 from graphs.cli.failures import complain
 from graphs.cli.screen import Screen, plural
+from tools.docs_folder import resolve_folder
+from tools.docs_parts import check_parts
 from tools.docs_shared import build
 
 NAMED = 5
@@ -15,6 +17,7 @@ def index_documents(folder: str, screen: Screen) -> None:
     Raises:
         DocsFolderError: The folder is missing, a file, unreadable or has no documents.
     """
+    check_parts(resolve_folder(folder))
     files = 0
     with progress_bar(f"indexing {folder}") as show:
 
