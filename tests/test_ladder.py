@@ -12,7 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from graphs import GRAPHS, UsageError, ladder, open_graph
 from graphs.models import ScriptedModel
 from graphs.receipts import failure_of
-from tests.cli import home, rungs
+from tests.cli import ROOT, home, rungs, scripted
 from tests.support import ALL_MODES, MODES, Mode, compiled, results, run
 from tests.test_rungs import EARBUDS, ONE_HOP, SUM, call, offered, sent
 from tools import contract
@@ -316,3 +316,20 @@ def test_the_step_budget_is_an_option_and_recorded_with_the_thread() -> None:
     said = rungs("ask", EARBUDS, "-g", "full_agent", "--max-steps", "0")
     assert said.code == 2
     assert "--max-steps" in said.error
+
+
+def test_a_pause_inside_a_rung_is_told_with_what_the_rung_did_so_far(home: Path) -> None:
+    refund = {"order_id": "O-2001", "amount": "1.00", "reason": "late"}
+    model = scripted(home, [call("issue_refund", **refund), "Refunded."])
+    tools = ROOT / "tools" / "shop.toml"
+    env = {"RUNGS_SHOP": str(home / "shop.sqlite")}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RUNGS_SHOP", env["RUNGS_SHOP"])
+        ask = ("ask", "Refund it", "--graph", "ladder", "--tools", str(tools), "-m", model)
+        paused = rungs(*ask, "-t", "t", "--json")
+        assert paused.code == 4
+        assert [call["tool"] for call in paused.json["waiting"]] == ["issue_refund"]
+        assert paused.json["usage"]["model_calls"] == 1
+        ended = rungs("resume", "t", "--approve", "--json")
+    assert (ended.code, ended.json["answer"]) == (0, "Refunded.")
+    assert ended.json["receipts"][0]["tool_calls"] == 1

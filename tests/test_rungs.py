@@ -12,6 +12,8 @@ from graphs.models import ScriptedModel
 from graphs.workflow_steps import Step, read_steps
 from prompts import TemplateError
 from tests.cli import rungs
+from tests.stub_server import call as http_call
+from tests.stub_server import completion, serving
 from tests.support import ALL_MODES, MODES, Mode, compiled, results, run
 from tools import LADDER_FILE, as_contracts, contract, load_tools, unknown_tool
 from tools.docs_folder import DocsFolderError
@@ -251,6 +253,23 @@ def test_a_step_with_a_tool_or_a_prompt_that_does_not_exist_is_refused() -> None
         )
     with pytest.raises(TemplateError, match="no_such"):
         fixed_workflow.build(steps=(Step("look", "no_such"), "synthesize"))
+
+
+def test_over_http_the_steps_that_look_up_demand_a_call_and_the_last_has_no_tools(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = [
+        completion(tool_calls=[http_call("search_products", '{"query": "Acme"}', f"c{n}")])
+        for n in range(2)
+    ]
+    with serving([*looked, completion("Two years.")]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        result = run("invoke", compiled("openai:m", name="fixed_workflow"), EARBUDS)
+        bodies = [request.json for request in server.requests]
+    assert result["answer"] == "Two years."
+    assert [body.get("tool_choice") for body in bodies] == ["required", "required", None]
+    assert ["tools" in body for body in bodies] == [True, True, False]
 
 
 # ---- rung 3: the full agent

@@ -1,11 +1,11 @@
 """Follow one run of a graph to where it ends, pauses or is stopped, showing each step."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langgraph.types import Command
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 
 from graphs.cli.answers import Answer, Decisions
 from graphs.cli.interrupts import stoppable
@@ -90,14 +90,9 @@ def follow(
         stream_mode=["updates", "values"],
     )
 
-    def hear(event: Mapping[str, Any]) -> None:
-        steps.hear(event)
-        if event["state"] == "step" and stop.requested and not steps.busy:
-            raise KeyboardInterrupt  # between two steps of a rung: nothing more is started
-
     try:
         with (
-            controlled(hear) as control,
+            controlled(_hearing(steps, lambda: stop.requested)) as control,
             stoppable(lambda: steps.busy, control.stop, screen.note) as stop,
         ):
             steps.begin()
@@ -120,7 +115,20 @@ def follow(
     finally:
         stream.close()
         screen.settle()
-    return _paused(graph, config) if paused else _outcome(values)
+    return _paused(graph, config, steps.heard) if paused else _outcome(values)
+
+
+def _hearing(
+    steps: Steps, stop_requested: Callable[[], bool]
+) -> Callable[[Mapping[str, Any]], None]:
+    """Make what hears of tools and rungs; between two steps of a rung it stops the run."""
+
+    def hear(event: Mapping[str, Any]) -> None:
+        steps.hear(event)
+        if event["state"] == "step" and stop_requested() and not steps.busy:
+            raise KeyboardInterrupt
+
+    return hear
 
 
 def pause_in(graph: Any, thread_id: str) -> Pause:
@@ -160,24 +168,34 @@ def _cancelled(graph: Any, config: Mapping[str, Any], steps: Steps) -> Ended:
     cut = f", {', '.join(steps.stopped)} was stopped before its end" if steps.stopped else ""
     kept = ", what ran is not undone" if steps.ran else ""
     reason = f"stopped by you{ran}{cut}{kept}, and nothing more was started"
-    return _unfinished(graph, config, "cancelled", reason)
+    return _unfinished(graph, config, "cancelled", reason, heard=steps.heard)
 
 
-def _paused(graph: Any, config: Mapping[str, Any]) -> Ended:
+def _paused(graph: Any, config: Mapping[str, Any], heard: Sequence[AnyMessage] = ()) -> Ended:
     pause = pause_in(graph, config["configurable"]["thread_id"])
-    return _unfinished(graph, config, "waiting", why_waiting(pause.calls), pause)
+    return _unfinished(graph, config, "waiting", why_waiting(pause.calls), pause, heard=heard)
 
 
 def _unfinished(
-    graph: Any, config: Mapping[str, Any], status: str, reason: str, pause: Pause | None = None
+    graph: Any,
+    config: Mapping[str, Any],
+    status: str,
+    reason: str,
+    pause: Pause | None = None,
+    *,
+    heard: Sequence[AnyMessage] = (),
 ) -> Ended:
-    """Tell how a run stands that has not ended, with what it used so far."""
+    """Tell how a run stands that has not ended, with what it used so far.
+
+    What a rung of a ladder did is in no transcript before it ends: it was `heard`.
+    """
     ended: Ended = {"answer": None, "status": status, "stop_reason": reason, "usage": None}
     ended["pause"] = pause or Pause()
     if unrecorded_question(graph.memory, config["configurable"]["thread_id"]) is not None:
         return ended
-    messages = graph.get_state(config).values.get("messages") or []
-    questions = [message.id for message in messages if message.type == "human"]
+    messages = max(graph.get_state(config).values.get("messages") or [], heard, key=len)
+    asked = [place for place, message in enumerate(messages) if message.type == "human"]
     answered_by = [message.response_metadata.get("model_name") for message in messages]
     model = next((name for name in reversed(answered_by) if name), "unknown")
-    return ended | {"usage": usage_of(messages, questions[-1], model) if questions else None}
+    since = messages[asked[-1] + 1 :] if asked else []
+    return ended | {"usage": usage_of(since, "", model) if asked else None}

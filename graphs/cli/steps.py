@@ -1,6 +1,6 @@
 """Show each step of a run as it happens."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -35,6 +35,11 @@ class Steps:
         self.busy = ""
         self._tell_new(shown=False)
         self.busy = self._running()
+
+    @property
+    def heard(self) -> Sequence[AnyMessage]:
+        """The transcript, with the steps of a rung that has not ended."""
+        return self._messages
 
     def begin(self) -> None:
         """Show that something is under way before the first step has ended."""
