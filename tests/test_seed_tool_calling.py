@@ -211,7 +211,7 @@ def test_extension_progress_is_streamed_between_call_and_answer(desk: Desk) -> N
     else:
         parts = asyncio.run(_all(graph.astream(given, stream_mode=modes)))
     told = [next(iter(t)) if mode == "updates" else t["state"] for mode, t in parts]
-    assert told == ["call_model", "validate_calls", "started", "ended", "run_tools", "call_model"]
+    assert told == ["call_model", "started", "ended", "run_tools", "call_model"]
 
 
 async def _all(parts: Any) -> list[Any]:
