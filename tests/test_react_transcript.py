@@ -311,7 +311,7 @@ def test_an_earlier_question_is_shown_with_its_answer_and_not_as_open(mode: Mode
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("limit", range(3, 12))
+@pytest.mark.parametrize("limit", [3, 4, 5, 6, 8, 11])
 def test_a_low_recursion_limit_ends_in_a_last_answer(mode: Mode, limit: int) -> None:
     def reply(messages: Any, _: Any) -> str:
         last = str(messages[-1].text).endswith("You must answer now.")
