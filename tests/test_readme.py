@@ -4,6 +4,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,15 +67,21 @@ def test_each_make_target_of_the_readme_exists(command: str) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_the_python_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    told = []
+def test_the_python_of_the_readme_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")  # a model is made, and not called
+    told, made = [], {}
     for code in blocks("python"):
-        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102 - it is ours
+        made = {"__name__": "readme"}
+        exec(compile(code, "README.md", "exec"), made)  # noqa: S102 - it is ours
         told.append(capsys.readouterr().out)
     assert "answered" in told[0]
     assert "45" in told[0]
     assert "answered Goal: " in told[1]
     assert "{'name': 'Ann', 'price': 240}" in told[2]
+    toolkit: Any = made["toolkit"]
+    assert [tool.name for tool in toolkit.get_tools()] == ["tool_search", "tool_call"]
 
 
 @pytest.mark.parametrize("page", PAGES)

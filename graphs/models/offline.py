@@ -18,6 +18,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from graphs.models import offline_react, offline_summary
 from graphs.models.offline_answer import demanded_step, next_step
 from graphs.models.offline_conversation import Conversation
+from graphs.models.offline_finding import reachable, through
 from graphs.models.offline_plan import sort_tools
 from graphs.models.offline_record import fill_record
 from graphs.models.replies import chunks_of
@@ -30,6 +31,8 @@ class OfflineModel(BaseChatModel):
       tools are told apart by their names, parameters and descriptions.
     * A question about "the company that acquired Acme" is searched in two steps, and a formula of
       a document is filled with the question's numbers.
+    * A question about one order, customer or invoice goes to the tool that its words ask for, with
+      the ids and amounts that it gives; where tools are searched for, it searches first.
     * A tool that it is forced to call gets the arguments that the text gives, field by field.
     * Where the prompt asks for the ReAct format it writes a Thought and one Action at a time, and
       keeps notes of a plan of several parts where there is a notes file.
@@ -76,10 +79,14 @@ class OfflineModel(BaseChatModel):
         elif (reading := offline_react.read(messages)) is not None:
             step = offline_react.reply_to(reading)
         else:
-            seen, tools = Conversation.read(messages), sort_tools(schemas)
+            seen = Conversation.read(messages)
+            schemas, behind = reachable(schemas, seen)
+            tools = sort_tools(schemas)
             step = next_step(seen, tools)
             if isinstance(step, str) and kwargs.get("demanded"):
                 step = demanded_step(seen, tools) or step
+            if not isinstance(step, str):
+                step = through(step, behind)
         metadata = {"model_name": self.model_name, "model_provider": "offline"}
         if isinstance(step, str):
             return AIMessage(step, response_metadata={**metadata, "finish_reason": "stop"})

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from graphs.models.offline_comparing import INCOMPLETE, Calls, compare, joined
 from graphs.models.offline_conversation import Conversation
+from graphs.models.offline_finding import FOR_KIND, search_for
 from graphs.models.offline_formula import filled_formula, has_formula
 from graphs.models.offline_hop import entity_for, hop_in
 from graphs.models.offline_notes import from_notes
 from graphs.models.offline_passages import passages
 from graphs.models.offline_plan import Task, Tool, Tools, fewer_words, split
 from graphs.models.offline_reading import Finding, best_answers
+from graphs.models.offline_record_step import record_step
 from graphs.models.offline_words import GENERIC, stems
 
 NOTHING = (
@@ -69,12 +71,19 @@ def demanded_step(seen: Conversation, tools: Tools) -> Calls:
     return [call for tool in tools.searches_for(query) for call in _call(tool, query)]
 
 
+def _find(kind: str, seen: Conversation, tools: Tools) -> Calls | None:
+    """Search for a tool of a kind, once, where tools are searched for."""
+    return search_for(FOR_KIND[kind], seen) if tools.finder else None
+
+
 def _call(tool: Tool, text: str) -> Calls:
     return [(tool.name, {tool.parameter: text})]
 
 
 def _note(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     done = seen.result_of(tools.note, task.text)
+    if done is None and not tools.note and (found := _find("note", seen, tools)):
+        return found
     if done is None:
         return _call(tools.note, task.text) if tools.note else "I can't keep notes here."
     if done.failed:
@@ -86,6 +95,8 @@ def _sum(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     done = seen.result_of(tools.sum, task.text)
     if done is None and tools.off and seen.done:
         return _incomplete([], f"working out {task.text}")
+    if done is None and not tools.sum and (found := _find("sum", seen, tools)):
+        return found
     if done is None:
         return _call(tools.sum, task.text) if tools.sum else "I can't calculate here."
     if done.failed:
@@ -93,9 +104,17 @@ def _sum(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     return f"{task.text} = {done.result.rstrip('.')}."
 
 
+def _look_into(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
+    """Answer from notes, from a record, or from documents, in this order."""
+    if (noted := from_notes(task.text, seen.notes)) is not None:
+        return noted
+    if (step := record_step(f"{task.context} {task.text}".strip(), seen, tools)) is not None:
+        return step
+    searching = None if tools.search else _find("search", seen, tools)
+    return searching or _search(task, seen, tools)
+
+
 def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
-    if (told := from_notes(task.text, seen.notes)) is not None:
-        return told
     question = task.text
     if not stems(question):  # "My parcel is late. What can I do?"
         question, task = f"{task.context} {question}".strip(), Task("search", question)
@@ -245,7 +264,7 @@ def _beyond(task: Task, _seen: Conversation, _tools: Tools) -> str:
 HANDLERS: dict[str, Callable[[Task, Conversation, Tools], Calls | str]] = {
     "note": _note,
     "sum": _sum,
-    "search": _search,
+    "search": _look_into,
     "compare": lambda task, seen, tools: compare(task, seen, tools, step_for),
     "beyond": _beyond,
 }

@@ -11,6 +11,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from graphs.models.offline_plan import Tool
+from tools.search_tools import TOOL_CALL
 
 _NOTES_LINE = re.compile(r'^\s*-\s+(".*")\s*$', re.MULTILINE)
 
@@ -47,9 +48,16 @@ class Conversation:
             elif isinstance(message, AIMessage):
                 waiting |= {call["id"]: (call["name"], call["args"]) for call in message.tool_calls}
             elif isinstance(message, ToolMessage) and message.tool_call_id in waiting:
-                name, arguments = waiting[message.tool_call_id]
+                name, arguments = _unwrapped(*waiting[message.tool_call_id])
                 seen.done.append(Done(name, arguments, text, message.status == "error"))
         return seen
+
+    def outcome(self, tool: str, arguments: dict[str, Any]) -> Done | None:
+        """Return the finished call of a tool with these arguments, defaults aside."""
+        for call in self.done:
+            if call.tool == tool and arguments.items() <= call.arguments.items():
+                return call
+        return None
 
     def result_of(self, tool: Tool | None, text: str) -> Done | None:
         """Return the finished call of this tool with this text; without a tool, of any."""
@@ -63,3 +71,11 @@ class Conversation:
     def all_of(self, text: str) -> list[Done]:
         """Return the finished calls with this text, of whatever tool."""
         return [call for call in self.done if text in call.arguments.values()]
+
+
+def _unwrapped(name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Look through `tool_call`: what it called is what was done."""
+    inner, given = arguments.get("name"), arguments.get("input")
+    if name == TOOL_CALL and isinstance(inner, str) and isinstance(given, dict):
+        return inner, given
+    return name, arguments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,9 @@ from graphs.models.offline_arithmetic import beyond_calculator, expression_in, i
 from graphs.models.offline_compare import comparison_in
 from graphs.models.offline_notes import note_in, states_preference
 from graphs.models.offline_places import wider_words
+from graphs.models.offline_records import RecordTool, is_record_tool
 from graphs.models.offline_words import GENERIC, sentences, stems, words
+from tools.search_tools import TOOL_CALL, TOOL_SEARCH
 
 _MORE = re.compile(
     r",?\s+and (?:also )?(?=(?:what|how|who|when|where|which|please|can|could|do|does|is|are)\b)",
@@ -23,6 +25,9 @@ _ASKS = re.compile(
     r"|i need)\b",
     re.IGNORECASE,
 )
+_READS_DOCUMENTS = re.compile(r"\b(?:articles?|docs|documents?|help|knowledge|pages?|polic\w+)\b")
+"""Of many tools that look something up, those that answer a question of any kind."""
+
 _FINISH = ("finish", "final_answer", "submit_answer")
 
 Kind = Literal["note", "sum", "search", "compare", "beyond"]
@@ -47,11 +52,15 @@ class Tools:
     finish: Tool | None = None
     searches: tuple[Tool, ...] = ()
     """`search` and its like: tools with the same verb and parameter, over other documents."""
+    records: tuple[RecordTool, ...] = ()
+    """Tools that ask for ids, several things or nothing."""
+    finder: bool = False
+    """Whether there may be more, which a search finds."""
 
     @property
     def off(self) -> bool:
         """Whether there are none at all, as at a cap."""
-        return not (self.note or self.sum or self.search or self.finish)
+        return not (self.note or self.sum or self.search or self.finish or self.finder)
 
     def searches_for(self, query: str) -> tuple[Tool, ...]:
         """Return the searches that tell of the query's words: the most telling, all in a tie."""
@@ -75,15 +84,22 @@ class Task:
     """What was said before a question, which a search may need."""
 
 
-def sort_tools(schemas: Sequence[dict[str, Any]]) -> Tools:
+def sort_tools(schemas: Sequence[Mapping[str, Any]]) -> Tools:
     """Find out what each tool is for; the first of a kind is taken, and of searches its like."""
     found: dict[str, Tool] = {}
     searches: list[Tool] = []
-    for schema in schemas:
-        function = schema.get("function", schema)
+    records: list[RecordTool] = []
+    functions = [schema.get("function", schema) for schema in schemas]
+    finder = TOOL_SEARCH in [function.get("name") for function in functions]
+    for function in functions:
         name, about = str(function.get("name", "")), str(function.get("description", ""))
-        parameter = _text_parameter(function.get("parameters") or {})
-        if parameter is None or name == "tool_search":
+        parameters = function.get("parameters") or {}
+        parameter = _text_parameter(parameters)
+        if name in {TOOL_SEARCH, TOOL_CALL}:
+            continue
+        if is_record_tool(parameters):
+            records.append(RecordTool(name, about, parameters))
+        if parameter is None or (is_record_tool(parameters) and name not in _FINISH):
             continue
         text = " ".join(words(f"{name} {parameter} {about}".replace("_", " "))).lower()
         if name in _FINISH:
@@ -95,6 +111,9 @@ def sort_tools(schemas: Sequence[dict[str, Any]]) -> Tools:
         ):
             kind = "note"
         elif re.search(r"\b(?:search|query|find|look|lookup|retrieve|question)\b", text):
+            if finder and not _READS_DOCUMENTS.search(text):
+                records.append(RecordTool(name, about, parameters))
+                continue
             kind = "search"
         else:
             continue
@@ -102,7 +121,7 @@ def sort_tools(schemas: Sequence[dict[str, Any]]) -> Tools:
         first = found.setdefault(kind, tool)
         if kind == "search" and _verb(tool) == _verb(first) and parameter == first.parameter:
             searches.append(tool)
-    return Tools(**found, searches=tuple(searches))
+    return Tools(**found, searches=tuple(searches), records=tuple(records), finder=finder)
 
 
 def _verb(tool: Tool) -> str:

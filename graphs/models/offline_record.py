@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from graphs.models.offline_examples import shape, shaped_in
 from graphs.models.offline_values import (
     Cues,
     address_in,
@@ -99,7 +100,13 @@ class _Reader:
             return address_in(self._text)
         if pattern:
             return _matching(self._text, pattern)
-        return None if form else labelled(self._text, cues) or self._told(cues)
+        if form:
+            return None
+        if (said := labelled(self._text, cues) or shaped_in(self._text, cues.name, schema)) or (
+            shape(cues.name, schema)
+        ):
+            return said  # what has a look of its own is nothing else
+        return self._told(cues)
 
     def _told(self, cues: Cues) -> str | None:
         """Return who writes or what is written, where a field is for one of them."""

@@ -15,7 +15,7 @@ def issue_refund(order_id: str, amount: str | float, reason: str) -> dict[str, A
     """Pay back all or part of an order to how it was paid; use it once a refund is due.
 
     Args:
-        order_id: The order's id, such as O-2001.
+        order_id: The order's id, such as O-2001, as list_orders gives it.
         amount: Dollars with at most two decimals, such as "19.99"; at most what get_order gives as
             refundable.
         reason: Why the money is paid back, in a sentence; it is kept with the refund.
@@ -53,7 +53,7 @@ def cancel_order(order_id: str, reason: str) -> dict[str, Any]:
     """Cancel an order that has not shipped; it pays nothing back, issue_refund does.
 
     Args:
-        order_id: The order's id, such as O-2010.
+        order_id: The order's id, such as O-2010, as list_orders gives it.
         reason: Why it is cancelled, in a sentence; it is kept with the order.
 
     Returns:
@@ -103,7 +103,7 @@ def delete_customer(customer_id: str) -> dict[str, Any]:
     The orders stay, without a customer, for the books.
 
     Args:
-        customer_id: The customer's id, such as C-1001.
+        customer_id: The customer's id, such as C-1001, as find_customer gives it.
 
     Returns:
         `customer_id`, `deleted` and the number of `orders_kept`.

@@ -18,7 +18,7 @@ def list_invoices(customer_id: str) -> dict[str, Any]:
     """List a customer's invoices, newest first: what was charged, what is paid, what is open.
 
     Args:
-        customer_id: The customer's id, such as C-1001.
+        customer_id: The customer's id, such as C-1001, as find_customer gives it.
 
     Returns:
         `customer_id`, `invoices`, each with `invoice_id`, `about`, `issued`, `due`, `amount` and
@@ -86,7 +86,7 @@ def credit_balance(customer_id: str) -> dict[str, Any]:
     """Tell how much goodwill credit a customer has, and how it came about.
 
     Args:
-        customer_id: The customer's id, such as C-1006.
+        customer_id: The customer's id, such as C-1006, as find_customer gives it.
 
     Returns:
         `customer_id`, the `credit` and its `entries`, newest first.
@@ -115,7 +115,7 @@ def add_credit(customer_id: str, amount: str | float, reason: str) -> dict[str, 
     """Give a customer goodwill credit, to make up for trouble; it is no refund of a payment.
 
     Args:
-        customer_id: The customer's id, such as C-1006.
+        customer_id: The customer's id, such as C-1006, as find_customer gives it.
         amount: Dollars with at most two decimals, such as "10.00"; at most $100 at once.
         reason: What it makes up for, in a sentence; it is kept with the credit.
 

@@ -58,7 +58,7 @@ def list_changes(customer_id: str) -> dict[str, Any]:
     """List what was changed for a customer and can still be undone; use it before undo_change.
 
     Args:
-        customer_id: The customer's id, such as C-1001.
+        customer_id: The customer's id, such as C-1001, as find_customer gives it.
 
     Returns:
         `customer_id` and `changes`, newest first, each with `change_id`, `what` and `made`.

@@ -51,7 +51,7 @@ def change_address(
     """Change a customer's own postal address, after a move; orders on their way keep theirs.
 
     Args:
-        customer_id: The customer's id, such as C-1001.
+        customer_id: The customer's id, such as C-1001, as find_customer gives it.
         street: Street and house number.
         city: The city or town.
         postal_code: The postal code, with the state where one is usual, such as OR 97205.
@@ -103,7 +103,7 @@ def change_delivery_address(order_id: str, address: str) -> dict[str, Any]:
     """Send one order to another address; only until it ships, afterwards the carrier redirects.
 
     Args:
-        order_id: The order's id, such as O-2010.
+        order_id: The order's id, such as O-2010, as list_orders gives it.
         address: The whole address on one line: street, city, postal code, country.
 
     Returns:

@@ -24,7 +24,7 @@ def change_plan(customer_id: str, plan: Plan, period: Period = "month") -> dict[
     """Move a customer to another plan, up at once and down at the period's end; quote it first.
 
     Args:
-        customer_id: The customer's id, such as C-1003.
+        customer_id: The customer's id, such as C-1003, as find_customer gives it.
         plan: The plan to move to; cancel_plan ends a paid one.
         period: Whether it is paid by the month or by the year.
 
@@ -50,7 +50,7 @@ def cancel_plan(customer_id: str, when: Literal["end of period", "now"]) -> dict
     """Cancel a customer's paid plan, at the period's end or now with the prorated refund.
 
     Args:
-        customer_id: The customer's id, such as C-1001.
+        customer_id: The customer's id, such as C-1001, as find_customer gives it.
         when: At the end of the period it can be undone until then; now pays the refund, for good.
 
     Returns:

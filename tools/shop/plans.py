@@ -40,7 +40,7 @@ def get_plan(customer_id: str) -> dict[str, Any]:
     """Show which plan a customer is on, since when, until when, and what follows it.
 
     Args:
-        customer_id: The customer's id, such as C-1003.
+        customer_id: The customer's id, such as C-1003, as find_customer gives it.
 
     Returns:
         `customer_id` and `plan`; of a paid one also its `period`, `began`, `ends`, `price`, whether
@@ -71,7 +71,7 @@ def plan_refund_quote(customer_id: str) -> dict[str, Any]:
     """Work out what a customer gets back if their paid plan is cancelled today.
 
     Args:
-        customer_id: The customer's id, such as C-1004.
+        customer_id: The customer's id, such as C-1004, as find_customer gives it.
 
     Returns:
         `customer_id`, `plan`, the `unused_days` of 30, the `price_paid` and the `refund`.
@@ -95,7 +95,7 @@ def plan_change_quote(customer_id: str, plan: Plan, period: Period = "month") ->
     """Work out what moving a customer to another plan costs and when it takes effect.
 
     Args:
-        customer_id: The customer's id, such as C-1003.
+        customer_id: The customer's id, such as C-1003, as find_customer gives it.
         plan: The plan to move to.
         period: Whether it is paid by the month or by the year.
 

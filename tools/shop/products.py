@@ -44,7 +44,7 @@ def check_warranty(order_id: str) -> dict[str, Any]:
     """Tell until when each item of an order is under warranty; use it for a fault or a repair.
 
     Args:
-        order_id: The order's id, such as O-2001.
+        order_id: The order's id, such as O-2001, as list_orders gives it.
 
     Returns:
         `order_id`, `delivered` and `items`, each with `name`, `covered` and, where there is a

@@ -17,7 +17,7 @@ def refund_quote(order_id: str) -> dict[str, Any]:
     """Work out the refund that is due for an order by the refund policy, before issue_refund.
 
     Args:
-        order_id: The order's id, such as O-2008.
+        order_id: The order's id, such as O-2008, as list_orders gives it.
 
     Returns:
         `order_id`, the refund that is `due`, `why`, and the most that is `refundable`: what was
@@ -78,7 +78,7 @@ def list_refunds(customer_id: str) -> dict[str, Any]:
     """List every refund that a customer was paid, of orders and of plans, newest first.
 
     Args:
-        customer_id: The customer's id, such as C-1002.
+        customer_id: The customer's id, such as C-1002, as find_customer gives it.
 
     Returns:
         `customer_id`, `refunds`, each with `refund_id`, `of`, `amount`, `issued` and `reason`, and

@@ -44,7 +44,7 @@ def check_return(order_id: str) -> dict[str, Any]:
     """Tell whether an order's items may still be sent back, until when, and what a label costs.
 
     Args:
-        order_id: The order's id, such as O-2008.
+        order_id: The order's id, such as O-2008, as list_orders gives it.
 
     Returns:
         `order_id`, `may_return`, the last day `until`, the `label` for an unwanted item, and
@@ -78,7 +78,7 @@ def list_returns(customer_id: str) -> dict[str, Any]:
     """List what a customer sends back or has sent back, and how far each return is.
 
     Args:
-        customer_id: The customer's id, such as C-1007.
+        customer_id: The customer's id, such as C-1007, as find_customer gives it.
 
     Returns:
         `customer_id` and `returns`, newest first, each with `return_id`, `order_id`, `item`,
@@ -116,7 +116,7 @@ def open_return(order_id: str, item: str, quantity: int, reason: Reason) -> dict
     """Open a return for a delivered item, which makes the label; check_return says if it may be.
 
     Args:
-        order_id: The order's id, such as O-2008.
+        order_id: The order's id, such as O-2008, as list_orders gives it.
         item: The item's name as get_order gives it.
         quantity: How many of it are sent back.
         reason: Why; a label is free for all but unwanted.

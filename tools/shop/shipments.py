@@ -14,7 +14,7 @@ def track_order(order_id: str) -> dict[str, Any]:
     """Track an order's parcels: where each is, when it is due, and whether it is late.
 
     Args:
-        order_id: The order's id, such as O-2007.
+        order_id: The order's id, such as O-2007, as list_orders gives it.
 
     Returns:
         `order_id`, the order's `status`, and `shipments`, newest first, each with `shipment_id`,
