@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphs.context import Context
 from graphs.reach import Reach
-from tools import Code, Contract, unknown_tool
+from tools import Code, Contract, ToolSet, unknown_tool
 from tools.catalog import Catalog
+from tools.late_catalog import LateCatalog
 from tools.search_tools import TOOL_CALL, TOOL_SEARCH, Library
 
 
@@ -42,6 +43,7 @@ class DeferredReach(Reach):
         super().__init__(always)
         self._fixed = self.tools.by_name
         self._all = _Together(self._fixed, Library(lambda: catalog))
+        self.tools = _listed_first(catalog, self.tools)
 
     @property
     def _tools(self) -> Mapping[str, Contract]:
@@ -77,15 +79,32 @@ class PresentedReach(Reach):
 
     Args:
         shown: `tool_search` and `tool_call`.
-        library: The tools that `tool_call` runs.
+        catalog: The tools that `tool_call` runs.
     """
 
-    def __init__(self, shown: Sequence[Contract], library: Mapping[str, Contract]) -> None:
+    def __init__(self, shown: Sequence[Contract], catalog: Catalog) -> None:
         super().__init__(shown)
-        self._library = library
+        self._fixed, self._library = self.tools.by_name, Library(lambda: catalog)
+        self.tools = _listed_first(catalog, self.tools)
+
+    @property
+    def _tools(self) -> Mapping[str, Contract]:
+        return self._fixed
+
+    def names(self, loaded: Sequence[str]) -> list[str]:  # noqa: ARG002 - nothing is loaded here
+        """Name the two."""
+        return list(self._fixed)
 
     def _out_of_reach(self, name: str, context: Context, loaded: Sequence[str]) -> tuple[str, Code]:
         if name in self._library:
             said = f"{name} is called through {TOOL_CALL}, by its name and its input"
             return f"not executed: {said}; {TOOL_SEARCH} tells its inputSchema", "not_loaded"
         return super()._out_of_reach(name, context, loaded)
+
+
+def _listed_first(catalog: Catalog, tools: ToolSet) -> ToolSet:
+    """Return what must be listed before a node looks at the tools: a catalog's, where it is late.
+
+    Its length is not asked for, not even by an `or`: that would list it.
+    """
+    return catalog.tools if isinstance(catalog, LateCatalog) else tools

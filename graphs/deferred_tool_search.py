@@ -37,6 +37,7 @@ from graphs.search_rules import (
 from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 from tools.catalog import Catalog
+from tools.late_catalog import source_of
 from tools.search_tools import loading_search
 
 NAME = "deferred_tool_search"
@@ -83,7 +84,7 @@ def build(
         always,
         Context,
         reach=reach,
-        library=catalog,
+        library=source_of(catalog),
         prompt="system_prompt_with_tool_search",
     )
 

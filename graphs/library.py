@@ -7,6 +7,7 @@ from typing import Any
 from graphs.errors import UsageError
 from tools import LIBRARY_FILE, Contract, ContractError, as_contracts, load_tools
 from tools.catalog import Catalog
+from tools.late_catalog import LateCatalog, catalog_of
 from tools.search_tools import refuse_own_names
 
 
@@ -28,8 +29,9 @@ def as_catalog(tools: Sequence[Any] | None, catalog: Catalog | Sequence[Any] | N
     if not isinstance(catalog, Catalog):
         given = tools if catalog is None else catalog
         own = os.environ.get("RUNGS_TOOLS") or LIBRARY_FILE
-        catalog = Catalog(load_tools(own) if given is None else as_contracts(given))
-    refuse_own_names(catalog)
+        catalog = catalog_of(load_tools(own) if given is None else as_contracts(given))
+    if not isinstance(catalog, LateCatalog):
+        refuse_own_names(catalog)
     return catalog
 
 
@@ -41,10 +43,17 @@ def always_loaded_of(names: Sequence[Any], catalog: Catalog) -> Sequence[Contrac
     """
     found: list[Any] = []
     for name in names:
-        tool = catalog.get(name) if isinstance(name, str) else name
+        tool = _known(catalog, name) if isinstance(name, str) else name
         if tool is None:
             raise ContractError(name, "it is to be always loaded, but the catalog has none")
         found.append(tool)
     always = as_contracts(found)
     refuse_own_names({tool.name: tool for tool in always})
     return always
+
+
+def _known(catalog: Catalog, name: str) -> Contract | None:
+    """Return a tool by its name; building asks no server, so that only the file's own are known."""
+    if isinstance(catalog, LateCatalog):
+        return next((tool for tool in catalog.tools.known if tool.name == name), None)
+    return catalog.get(name)

@@ -60,7 +60,7 @@ class Reach:
     @property
     def searches(self) -> bool:
         """Whether there are tools that a search finds, so that what is called then is logged."""
-        return TOOL_SEARCH in self.tools.by_name
+        return TOOL_SEARCH in self._tools
 
     @property
     def caches(self) -> bool:

@@ -38,6 +38,7 @@ from graphs.search_rules import (
 from graphs.state import Input, Output, Standing, State
 from graphs.wiring import wire
 from tools.catalog import Catalog
+from tools.late_catalog import source_of
 from tools.search_tools import Library, toolkit_call, toolkit_search
 
 NAME = "tool_search_toolkit"
@@ -75,15 +76,14 @@ def build(
         UsageError: Both `tools` and `catalog` are given.
     """
     catalog = as_catalog(tools, catalog)
-    library = Library(lambda: catalog)
-    shown = [toolkit_search(), toolkit_call(library)]
-    reach = PresentedReach(shown, library)
+    shown = [toolkit_search(), toolkit_call(Library(lambda: catalog))]
+    reach = PresentedReach(shown, catalog)
     builder, source, prompt = wire(
         model,
         shown,
         Context,
         reach=reach,
-        library=catalog,
+        library=source_of(catalog),
         prompt="system_prompt_with_tool_search",
     )
 

@@ -26,6 +26,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from tools.catalog import LIMITS, Catalog
 from tools.contract import CallScope, Contract, contract
 from tools.errors import SearchError
+from tools.late_catalog import catalog_of, listed
 from tools.presented import FailedError, Presented
 from tools.registry import as_contracts
 from tools.search_tools import (
@@ -80,9 +81,7 @@ class ToolSearchToolkit(BaseToolkit):
             return self._given
         with self._making:
             if self._made is None:
-                made = Catalog(self._given)
-                refuse_own_names(made)
-                self._made = made
+                self._made = catalog_of(self._given)
             return self._made
 
     def get_tools(self) -> list[BaseTool]:
@@ -190,6 +189,7 @@ def _call_tool(toolkit: ToolSearchToolkit) -> _ShapedTool:
         config: RunnableConfig, runtime: ToolRuntime | None = None, **arguments: Any
     ) -> Any:
         try:
+            await listed(toolkit.catalog)
             return _answer(await prepared(arguments, runtime, config).arun())
         except FailedError as error:
             raise _returned(error) from error

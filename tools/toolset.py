@@ -47,6 +47,7 @@ class ToolSet(Sequence[Contract]):
         redaction: What the file says is taken out.
 
     Attributes:
+        known: The tools of the file.
         edition: Goes up whenever the tools have been listed.
     """
 
@@ -56,7 +57,7 @@ class ToolSet(Sequence[Contract]):
         late: Late | None = None,
         redaction: RedactionPolicy = DEFAULT_POLICY,
     ) -> None:
-        self._known, self._late, self.redaction = tuple(known), late, redaction
+        self.known, self._late, self.redaction = tuple(known), late, redaction
         self._lock = threading.Lock()
         self._listed = _Listed({tool.name: tool for tool in known}) if late is None else None
         self.edition = 0
@@ -116,7 +117,7 @@ class ToolSet(Sequence[Contract]):
             return self._listed
 
     def _joined(self, late: Late) -> dict[str, Contract]:
-        tools = {tool.name: tool for tool in self._known}
+        tools = {tool.name: tool for tool in self.known}
         for tool in late.contracts():
             first = tools.setdefault(tool.name, tool)
             if first is not tool:

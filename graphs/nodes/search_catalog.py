@@ -69,7 +69,7 @@ def search_catalog(
         }
         return {**update, "loaded": loaded} if loads else update
 
-    return Node("search_catalog", body, context)
+    return Node("search_catalog", body, context, reach.tools)
 
 
 def _answer(catalog: Catalog, call: ToolCall, scope: Scope) -> Steps[tuple[ToolMessage, list[str]]]:
