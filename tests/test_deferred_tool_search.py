@@ -79,6 +79,18 @@ def test_a_search_returns_the_names_and_schemas_of_the_top_three(
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_several_searches_of_one_reply_are_each_answered_and_loaded(
+    mode: Mode, tmp_path: Path
+) -> None:
+    both = calls(*search("a", "refund")["tool_calls"], *search("b", "parcel")["tool_calls"])
+    desk = Desk(NAME, mode, tmp_path, both, use("c", "track_parcel"), "Done.")
+    output = desk.run("?")
+    assert desk.shown[1] == ["tool_search", *names(output, "a"), *names(output, "b")]
+    assert [m.tool_call_id for m in results(output["messages"])] == ["a", "b", "c"]
+    assert desk.library.ran == [("track_parcel", "O-1")]
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_how_many_a_search_returns_and_the_cap_are_parameters(mode: Mode, tmp_path: Path) -> None:
     settings = DeferredContext()
     assert (settings.max_tool_rounds, settings.search_results) == (6, 3)
