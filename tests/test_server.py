@@ -135,3 +135,23 @@ def _refunds(home: Path) -> int:
     with closing(sqlite3.connect(path)) as connection:
         query = "SELECT count(*) FROM refunds WHERE order_id = 'O-2001' AND reason = 'late'"
         return int(connection.execute(query).fetchone()[0])
+
+
+@pytest.mark.parametrize("graph", ["deferred_tool_search", "tool_search_toolkit"])
+def test_a_tool_that_a_search_found_pauses_and_is_answered_through_the_server(
+    graph: str, server: str, home: Path
+) -> None:
+    thread = str(uuid.uuid4())
+    call(f"{server}/threads", {"thread_id": thread})
+    asked = {"messages": [{"role": "user", "content": "Cancel order O-2010, it came twice."}]}
+    run = {"assistant_id": graph}
+    paused = call(f"{server}/threads/{thread}/runs/wait", {**run, "input": asked})
+    (pause,) = paused["__interrupt__"]
+    (request,) = pause["value"]["action_requests"]
+    assert (request["name"], request["args"]["order_id"]) == ("cancel_order", "O-2010")
+    yes = {"decisions": [{"type": "approve"}]}
+    ended = call(f"{server}/threads/{thread}/runs/wait", {**run, "command": {"resume": yes}})
+    assert ended["status"] == "answered"
+    with closing(sqlite3.connect(home / "shop.sqlite")) as shop:
+        found = shop.execute("SELECT status FROM orders WHERE order_id = 'O-2010'").fetchone()
+    assert found == ("cancelled",)
