@@ -27,7 +27,7 @@ class Library:
 
     def tools(self) -> list[Contract]:
         return [
-            self.tool("refund_quote", "Work out the refund that an order is due."),
+            self.tool("refund_quote", "Work out the refund of an order."),
             self.tool("refund_order", "Pay the refund of an order.", needs_yes=True),
             self.tool("refund_status", "Tell how far a refund is."),
             self.tool("refund_policy", "Read what the refund policy says."),

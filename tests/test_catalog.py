@@ -44,9 +44,9 @@ def test_a_search_finds_the_tool_by_its_name_its_description_and_its_parameters(
 
 
 def test_a_search_says_how_many_match_and_how_many_there_are() -> None:
-    found = Catalog(SHOP).search("order", 1)
+    found = Catalog(SHOP).search("cancel", 1)
     assert len(found) == len(found.matches) == 1
-    assert (found.matched, found.available) == (2, 4)
+    assert (found.matched, found.available) == (1, 4)
     assert found[0].score > 0
 
 
@@ -109,8 +109,9 @@ def test_a_query_in_another_language_never_fails() -> None:
 
 
 def test_equal_tools_come_in_the_order_they_were_added_in() -> None:
-    same = [tool(f"copy_{number}", "Copy a file.") for number in (4, 2, 1, 3)]
-    assert names(Catalog(same), "copy a file", 4) == ["copy_4", "copy_2", "copy_1", "copy_3"]
+    same = [tool(name, "Do it.") for name in ("copy_file", "copyFile", "file-copy", "Copy_File")]
+    for tools in (same, same[::-1]):
+        assert names(Catalog(tools), "copy a file", 4) == [same.name for same in tools]
 
 
 def state(catalog: Catalog) -> list[list[tuple[str, float]]]:
@@ -166,8 +167,8 @@ def test_a_second_tool_of_one_name_is_refused_and_changes_nothing() -> None:
 def test_reasons_say_which_words_matched_where_and_add_up_to_the_score() -> None:
     match = Catalog(SHOP).search("cancel my order", reasons=True)[0]
     assert match.tool.name == "cancel_order"
-    assert {reason.word for reason in match.reasons} == {"cancel", "order"}
+    assert {r.word for r in match.reasons if r.kind == "word"} == {"cancel", "order"}
     where: dict[str, Sequence[str]] = {reason.word: reason.fields for reason in match.reasons}
-    assert where["order"] == ("name", "description", "parameters")
+    assert set(where["order"]) == {"name", "description", "parameters", "details"}
     assert sum(reason.share for reason in match.reasons) == pytest.approx(match.score)
     assert Catalog(SHOP).search("cancel my order")[0].reasons == ()

@@ -11,7 +11,7 @@ from tools.contract import Contract
 from tools.errors import ContractError, SearchError
 
 if TYPE_CHECKING:
-    from tools.ranking.ranking import Reason
+    from tools.ranking.reasons import Reason
 
 LIMITS: Final = range(1, 21)
 """How many tools one search may return; SPEC section 10."""
@@ -99,12 +99,13 @@ class Catalog:
         if limit not in LIMITS:
             raise SearchError(f"limit is {LIMITS[0]} to {LIMITS[-1]}, not {limit}")
         with self._lock:
-            best, matched = self._ranking.search(query, limit)
+            parts = self._ranking.search(query)
+            best, matched = self._ranking.best(parts, limit)
             matches = tuple(
                 Match(
                     self._tools[name],
                     score,
-                    self._ranking.reasons(query, name) if reasons else (),
+                    self._ranking.reasons(parts, name) if reasons else (),
                 )
                 for name, score in best
             )

@@ -1,11 +1,11 @@
-"""The three texts of a tool that are searched: its name, its description, its parameters."""
+"""The texts of a tool that are searched: name, description, parameters, what is said of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-FIELDS: Final = ("name", "description", "parameters")
+FIELDS: Final = ("name", "description", "parameters", "details")
 
 
 class Described(Protocol):
@@ -33,24 +33,30 @@ class Texts(NamedTuple):
     name: str
     description: str
     parameters: str
+    details: str
 
 
 def texts(tool: Described) -> Texts:
-    """Return the texts of a tool; of a schema the names and descriptions, nested ones too."""
-    return Texts(tool.name, tool.description, " ".join(_schema_texts(tool.parameters, 0)))
+    """Return the texts of a tool; of its schema the names, and what is said of them."""
+    names: list[str] = []
+    details: list[str] = []
+    _read(tool.parameters, names, details, 0)
+    return Texts(tool.name, tool.description, " ".join(names), " ".join(details))
 
 
 _DEEPEST: Final = 4
 
 
-def _schema_texts(schema: Any, depth: int) -> Iterator[str]:
+def _read(schema: Any, names: list[str], details: list[str], depth: int) -> None:
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return
     properties = schema.get("properties")
     for name, inner in properties.items() if isinstance(properties, Mapping) else ():
-        yield str(name)
+        names.append(str(name))
         if isinstance(inner, Mapping):
             if isinstance(said := inner.get("description"), str):
-                yield said
-            yield from _schema_texts(inner, depth + 1)
-    yield from _schema_texts(schema.get("items"), depth + 1)
+                details.append(said)
+            if isinstance(allowed := inner.get("enum"), list):
+                details += [value for value in allowed if isinstance(value, str)]
+            _read(inner, names, details, depth + 1)
+    _read(schema.get("items"), names, details, depth + 1)

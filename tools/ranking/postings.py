@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from tools.ranking.fields import FIELDS
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
+Flags: TypeAlias = NDArray[np.bool_]
 
-_BITS: Final = 12
+_BITS: Final = 9
 MOST_WORDS: Final = (1 << _BITS) - 1
 """Words of one field that count; a tool with more is cut there."""
 _SLOT: Final = _BITS * len(FIELDS)
@@ -39,6 +40,11 @@ class Postings:
 
     It keeps true that what is found depends on the tools that are there and their order alone,
     never on what was added and removed before.
+
+    Attributes:
+        slots: How many have been given out.
+        count: How many of them are in use.
+        version: Changes with what is in the index.
     """
 
     def __init__(self) -> None:
@@ -47,6 +53,7 @@ class Postings:
         self._lengths = np.zeros((len(FIELDS), 0), np.int64)
         self.slots = 0
         self.count = 0
+        self.version = 0
 
     def add(self, documents: Iterable[Sequence[Sequence[str]]]) -> int:
         """Take in tools, each as the words of its fields, and return the first one's slot."""
@@ -69,40 +76,61 @@ class Postings:
     def remove(self, slot: int) -> None:
         """Let one tool go; its entries are swept out when their words are next looked up."""
         self._alive[slot] = False
-        self.count -= 1
         self._lengths[:, slot] = 0
+        self.count -= 1
+        self.version += 1
+
+    def compact(self) -> Ints:
+        """Give out the slots anew, without gaps, and return the old ones in their order."""
+        kept = np.flatnonzero(self.alive)
+        renumbered = np.cumsum(self.alive) - 1
+        for word in list(self._packed):
+            packed = self._whole(word)
+            if packed is not None:
+                within = packed & ((1 << _SLOT) - 1)
+                self._packed[word] = [(renumbered[packed >> _SLOT] << _SLOT) + within]
+        self._lengths = self._lengths[:, kept]
+        self._alive = np.ones(kept.size, bool)
+        self.slots = self.count
+        self.version += 1
+        return kept
+
+    @property
+    def alive(self) -> Flags:
+        """Which slots are in use."""
+        return self._alive[: self.slots]
+
+    @property
+    def lengths(self) -> Ints:
+        """How many words each slot has, a row a field."""
+        return self._lengths[:, : self.slots]
+
+    @property
+    def words(self) -> dict[str, list[Ints]]:
+        """Every word there is, and some that were, in the order they came."""
+        return self._packed
 
     def __contains__(self, word: str) -> bool:
-        return self.get(word) is not None
+        return self._whole(word) is not None
 
     def get(self, word: str) -> Posting | None:
         """Return where a word occurs, or None."""
         packed = self._whole(word)
         if packed is None:
             return None
-        slots = packed >> _SLOT
-        return Posting(slots, tuple((packed >> shift) & MOST_WORDS for shift in _SHIFTS))
-
-    def lengths(self) -> Floats:
-        """Return the lengths of the fields of each slot over their means, a row a field."""
-        live = self._lengths[:, : self.slots]
-        means = np.maximum(live.sum(axis=1, keepdims=True) / max(1, self.count), 1e-9)
-        relative: Floats = (live / means).astype(np.float32)
-        return relative
+        counts = tuple((packed >> shift) & MOST_WORDS for shift in _SHIFTS)
+        return Posting(packed >> _SLOT, counts)
 
     def _whole(self, word: str) -> Ints | None:
         """Return a word's entries as one array, without those of tools that are gone."""
         chunks = self._packed.get(word)
-        if chunks is None:
+        if not chunks:
             return None
         packed = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
         if self.count < self.slots:
             packed = packed[self._alive[packed >> _SLOT]]
-        if not packed.size:
-            del self._packed[word]
-            return None
-        self._packed[word] = [packed]
-        return packed
+        self._packed[word] = [packed] if packed.size else []
+        return packed if packed.size else None
 
     def _enter(self, words: list[str], keys: Ints, adds: Ints, first: int) -> None:
         order = np.argsort(keys, kind="stable")
@@ -114,7 +142,7 @@ class Postings:
         for word, start, end in zip(words, bounds, bounds[1:], strict=False):
             self._packed.setdefault(word, []).append(packed[start:end])
 
-    def _grow(self, lengths: NDArray[Any]) -> None:
+    def _grow(self, lengths: Ints) -> None:
         end = self.slots + lengths.shape[1]
         if end > self._alive.size:
             spare = max(end, 2 * self._alive.size) - self._alive.size
@@ -124,3 +152,4 @@ class Postings:
         self._lengths[:, self.slots : end] = lengths
         self.count += lengths.shape[1]
         self.slots = end
+        self.version += 1

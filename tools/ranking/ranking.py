@@ -1,86 +1,138 @@
-"""The ranking: which tools answer a query best, and why."""
+"""The ranking: which tools answer a query best.
+
+A score is a convex combination of two parts, each between 0 and 1: how well the words match (the
+whole query's, and the best of its clauses), and how near the meaning is.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
-from tools.ranking import bm25f
-from tools.ranking.fields import FIELDS, Described, texts
-from tools.ranking.postings import Postings
+from tools.ranking import query as queries
+from tools.ranking.bm25f import Scorer, Worth
+from tools.ranking.fields import Described, texts
+from tools.ranking.meaning import shared
+from tools.ranking.parts import Mix, Parts, spread
+from tools.ranking.postings import Floats, Postings
+from tools.ranking.reasons import Reason, reasons
+from tools.ranking.spelling import Spelling
+from tools.ranking.vectors import Embedder, Vectors
 from tools.ranking.words import Words
 
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One word that a tool was found by.
-
-    Attributes:
-        word: As the index has it.
-        fields: Where the tool has it: name, description, parameters.
-        share: What it is worth, of the tool's score.
-    """
-
-    word: str
-    fields: tuple[str, ...]
-    share: float
+NEAR_SPELLING: Final = 0.7
+"""What a word counts that stands in for a misspelt one."""
+_TELLING: Final = 2
+"""Words that a clause must have to be one."""
+_SPARE: Final = 1_000
+"""Slots of tools that are gone before the rest move together."""
 
 
 class Ranking:
-    """An index of tools, by name; see `Catalog` for what it keeps true."""
+    """An index of tools, by name; see `Catalog` for what it keeps true.
 
-    def __init__(self) -> None:
+    Args:
+        embedder: What turns texts into vectors; the shipped table by default.
+        mix: How the parts make a score.
+    """
+
+    def __init__(self, embedder: Embedder | None = None, mix: Mix | None = None) -> None:
         self._words = Words()
         self._postings = Postings()
-        self._weights = bm25f.Weights()
+        self._scorer = Scorer(self._postings)
+        self._spelling = Spelling()
+        self._embedder = embedder or shared()
+        self._vectors = Vectors(self._embedder.size)
+        self._mix = mix or Mix()
         self._slots: dict[str, int] = {}
-        self._names: dict[int, str] = {}
+        self._names: list[str] = []
 
     def add(self, tools: Iterable[Described]) -> None:
         """Index tools whose names are new."""
-        names: list[str] = []
-        documents: list[list[list[str]]] = []
-        for tool in tools:
-            names.append(tool.name)
-            documents.append([self._words.of(text) for text in texts(tool)])
-        first = self._postings.add(documents)
-        for slot, name in enumerate(names, first):
-            self._slots[name] = slot
-            self._names[slot] = name
+        read = [texts(tool) for tool in tools]
+        first = self._postings.add([self._words.of(text) for text in tool] for tool in read)
+        described = [f"{tool.name}. {tool.description}" for tool in read]
+        self._vectors.add(self._embedder.of(described))
+        self._names += [tool.name for tool in read]
+        self._slots.update({tool.name: slot for slot, tool in enumerate(read, first)})
 
     def remove(self, name: str) -> None:
         """Forget one tool."""
-        slot = self._slots.pop(name)
-        del self._names[slot]
-        self._postings.remove(slot)
+        self._postings.remove(self._slots.pop(name))
+        if self._postings.slots > 2 * self._postings.count + _SPARE:
+            kept = self._postings.compact()
+            self._vectors.keep(kept)
+            self._names = [self._names[slot] for slot in kept.tolist()]
+            self._slots = {name: slot for slot, name in enumerate(self._names)}
 
-    def search(self, query: str, limit: int) -> tuple[list[tuple[str, float]], int]:
+    def search(self, query: str) -> Parts:
+        """Score every tool."""
+        query = query[: queries.LONGEST]
+        worths = {
+            word: worth
+            for word, weight in self._known(query).items()
+            if (worth := self._scorer.worth(word, weight)) is not None
+        }
+        whole = self._sum(worths.values())
+        clauses = self._best_clause(query, worths)
+        (vector,) = self._embedder.of([query], remember=False)
+        cosines = self._vectors.near(vector)
+        return self._mixed(Parts(worths, whole, clauses, cosines, whole, self._mix))
+
+    def best(self, parts: Parts, limit: int) -> tuple[list[tuple[str, float]], int]:
         """Return the best tools with their scores, and how many match at all."""
-        scores = bm25f.scores(self._postings, self._weighed(query), self._weights)
-        matching = np.flatnonzero(scores > 0)
-        order = matching[np.argsort(-scores[matching], kind="stable")[:limit]]
-        best = [(self._names[int(slot)], float(scores[slot])) for slot in order]
-        return best, int(matching.size)
+        scores = parts.scores
+        matching = np.flatnonzero(scores)
+        if limit < matching.size:
+            least = np.partition(scores[matching], -limit)[-limit]
+            best = matching[scores[matching] >= least]
+        else:
+            best = matching
+        order = best[np.argsort(-scores[best], kind="stable")[:limit]].tolist()
+        return [(self._names[slot], float(scores[slot])) for slot in order], int(matching.size)
 
-    def reasons(self, query: str, name: str) -> tuple[Reason, ...]:
-        """Return what a tool was found by, the most telling word first."""
-        slot = self._slots[name]
-        relative = self._postings.lengths()
-        found: list[Reason] = []
-        for word, weight in self._weighed(query).items():
-            posting = self._postings.get(word)
-            if posting is None or slot not in posting.slots:
-                continue
-            place = int(np.searchsorted(posting.slots, slot))
-            shares = [float(s[place]) for s in bm25f.by_field(posting, relative, self._weights)]
-            total = sum(shares)
-            idf = weight * bm25f.rarity(posting.slots.size, self._postings.count)
-            fields = tuple(f for f, share in zip(FIELDS, shares, strict=True) if share)
-            found.append(Reason(word, fields, idf * total / (self._weights.saturation + total)))
-        return tuple(sorted(found, key=lambda reason: -reason.share))
+    def reasons(self, parts: Parts, name: str) -> tuple[Reason, ...]:
+        """Return what one tool was found by, the most telling reason first."""
+        return reasons(parts, self._slots[name], self._postings.alive)
 
-    def _weighed(self, query: str) -> dict[str, float]:
-        return dict.fromkeys(Counter(self._words.of(query)), 1.0)
+    def _known(self, query: str) -> dict[str, float]:
+        """Return the words of a query that tools have, with what they count."""
+        found: dict[str, float] = {}
+        for stem, word in self._words.unstemmed(query).items():
+            if stem in self._postings:
+                found[stem] = 1.0
+            elif not self._embedder.knows(word):
+                known = self._postings.words
+                for near in self._spelling.near(stem, known, len(known), known.__contains__):
+                    found.setdefault(near, NEAR_SPELLING)
+        return found
+
+    def _best_clause(self, query: str, worths: dict[str, Worth]) -> Floats | None:
+        best: Floats | None = None
+        parts = [self._words.unstemmed(clause) for clause in queries.clauses(query)]
+        telling = [words for words in parts if len(words) >= _TELLING]
+        for words in telling if len(telling) > 1 else ():
+            scores = self._sum(worths[word] for word in words if word in worths)
+            if highest := float(scores.max(initial=0)):
+                scores /= highest
+                best = scores if best is None else np.maximum(best, scores)
+        return best
+
+    def _sum(self, worths: Iterable[Worth]) -> Floats:
+        total = np.zeros(self._postings.slots, np.float32)
+        for worth in worths:
+            total[worth.slots] += worth.scores
+        return total
+
+    def _mixed(self, parts: Parts) -> Parts:
+        words = parts.whole / max(float(parts.whole.max(initial=0)), 1e-9)
+        if parts.clauses is not None:
+            words = (words + self._mix.clauses * parts.clauses) / (1 + self._mix.clauses)
+        alive = self._postings.alive
+        scores = (1 - self._mix.meaning) * words + self._mix.meaning * spread(parts.cosines, alive)
+        matching = alive & ((parts.whole > 0) | (parts.cosines >= self._mix.alike))
+        # Sums differ in their last bits with the order of what is added: rounding makes ties ties.
+        return replace(parts, scores=np.where(matching, np.round(scores, 5), 0))

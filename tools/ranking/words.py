@@ -18,8 +18,6 @@ _PART: Final = re.compile(
 )
 _LONGEST: Final = 64
 """Characters of one word; what is longer is data, and is cut."""
-_KEPT: Final = 200_000
-"""Words remembered; past that they are worked out again each time."""
 
 _STOPS: Final = """
 a about after all also am an and any are as at be been being but by can could did do does done for
@@ -46,14 +44,22 @@ class Words:
         """Return the words of a text, in order, with repetitions."""
         known = self._known
         words: list[str] = []
-        for run in _RUN.findall(text):
+        for run in runs(text):
             found = known.get(run)
             if found is None:
                 found = self._split(run)
-                if len(known) < _KEPT:
-                    known[run] = found
+                known[run] = found
             words += found
         return words
+
+    def unstemmed(self, text: str) -> dict[str, str]:
+        """Return the words of a text, each with what it is the stem of; remembers nothing."""
+        found: dict[str, str] = {}
+        for run in runs(text):
+            for word in surface(run):
+                if word not in STOP_WORDS:
+                    found.setdefault(self.stem(word), word)
+        return found
 
     def stem(self, word: str) -> str:
         """Return the stem of one folded word."""
@@ -61,6 +67,11 @@ class Words:
 
     def _split(self, run: str) -> tuple[str, ...]:
         return tuple(self.stem(w) for w in surface(run) if w not in STOP_WORDS)
+
+
+def runs(text: str) -> list[str]:
+    """Return the runs of letters and digits of a text, as they are."""
+    return _RUN.findall(text)
 
 
 def surface(run: str) -> Iterable[str]:

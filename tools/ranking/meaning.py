@@ -1,0 +1,99 @@
+"""The table of meanings: a vector for each piece of a word, added up to that of a text.
+
+`table.npz` lies beside this module: int8 rows, their scales, and the pieces.
+`benchmarks/make_table.py` says what it was made of and how, and makes it again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tools.ranking.postings import Floats
+from tools.ranking.wordpiece import WordPiece
+from tools.ranking.words import runs, surface
+
+TABLE: Final = Path(__file__).with_name("table.npz")
+_CHUNK: Final = 4_096
+"""Texts added up at a time, so that building a large catalog needs little memory."""
+_MOST: Final = 256
+"""Words of one text that count."""
+
+
+class Meaning:
+    """Turns texts into unit vectors; texts that mean alike lie close.
+
+    It remembers the vector of each word of the tools it has seen, one row a word.
+    """
+
+    def __init__(self, path: Path = TABLE) -> None:
+        with np.load(path) as stored:
+            self._rows: Floats = stored["rows"].astype(np.float32) * stored["scales"][:, None]
+            self._pieces = WordPiece(str(stored["pieces"]).split("\n"))
+        self.size = int(self._rows.shape[1])
+        self._places: dict[str, tuple[int, ...]] = {}
+        self._words: dict[str, int] = {}
+        self._vectors = np.zeros((1_024, self.size), np.float32)
+
+    def of(self, texts: Sequence[str], *, remember: bool = True) -> Floats:
+        """Return one vector a text, of length 1; of length 0 where nothing is known."""
+        if not remember:
+            return _unit(np.stack([self._sum(text) for text in texts]))
+        made = np.zeros((len(texts), self.size), np.float32)
+        for start in range(0, len(texts), _CHUNK):
+            places: list[int] = []
+            bounds: list[int] = []
+            for text in texts[start : start + _CHUNK]:
+                bounds.append(len(places))
+                places += self._of(text)
+                places.append(0)  # so that no text is empty: word 0 means nothing
+            if places:
+                end = start + len(bounds)
+                np.add.reduceat(self._vectors[places], bounds, axis=0, out=made[start:end])
+        return _unit(made)
+
+    def knows(self, word: str) -> bool:
+        """Whether a folded word is a common one, and so hardly a misspelling."""
+        return self._pieces.whole(word)
+
+    def _sum(self, text: str) -> Floats:
+        words = dict.fromkeys(word for run in runs(text) for word in surface(run))
+        pieces = [piece for word in list(words)[:_MOST] for piece in self._pieces.cut(word)]
+        total: Floats = self._rows[pieces].sum(axis=0)
+        return total
+
+    def _of(self, text: str) -> list[int]:
+        found: dict[int, None] = {}
+        for run in runs(text):
+            places = self._places.get(run)
+            if places is None:
+                places = tuple(self._place(word) for word in surface(run))
+                self._places[run] = places
+            found.update(dict.fromkeys(places))
+        return list(found)[:_MOST]
+
+    def _place(self, word: str) -> int:
+        place = self._words.get(word)
+        if place is None:
+            place = self._words[word] = len(self._words) + 1
+            if place >= len(self._vectors):
+                self._vectors = np.pad(self._vectors, ((0, len(self._vectors)), (0, 0)))
+            if pieces := self._pieces.cut(word):
+                self._vectors[place] = self._rows[pieces].sum(axis=0)
+        return place
+
+
+def _unit(vectors: Floats) -> Floats:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Floats = vectors / np.maximum(lengths, 1e-9)
+    return unit
+
+
+@functools.cache
+def shared() -> Meaning:
+    """Return the one table of this process."""
+    return Meaning()
