@@ -22,7 +22,7 @@ class Weights:
 
     fields: tuple[float, ...] = (2.4, 1.0, 0.6, 0.6)
     length: tuple[float, ...] = (0.4, 0.6, 0.5, 0.9)
-    saturation: float = 2.0
+    saturation: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ class Mix:
         alike: The least cosine at which meaning alone is a match.
     """
 
-    meaning: float = 0.3
-    clauses: float = 0.8
+    meaning: float = 0.27
+    clauses: float = 0.7
     alike: float = 0.45
 
 
