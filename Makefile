@@ -98,6 +98,10 @@ bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minut
 	@for name in imports agent_cpu policy_cpu agent_http database_size compaction http_client docs_index comparison; do \
 	  $(BIN)/python -m benchmarks.$$name || exit 1; done
 
+.PHONY: bench-search
+bench-search: $(VENV)/.ready-to-search ## measure the search of tools: make bench-search DATA=FOLDER
+	@DATA="$(DATA)" $(BIN)/python -m benchmarks.search
+
 .PHONY: clean
 clean: ## remove what setting up and testing made; answers and notes in rungs.sqlite stay
 	@if [ -f $(VENV)/pyvenv.cfg ]; then rm -rf $(VENV); fi
@@ -120,6 +124,12 @@ $(LOCAL_READY): constraints.txt $(BIN)/python | $(RUN_READY)
 
 $(BROWSER_READY): pyproject.toml constraints.txt $(BIN)/python
 	$(call install,--group browser)
+	@touch $@
+
+# The leaderboard is wanted for its data alone: what its code would need is left out.
+$(VENV)/.ready-to-search: $(DEV_READY)
+	$(call install,-e ".[search]" --group bench)
+	$(call install,--no-deps --group bench-data)
 	@touch $@
 
 # pip reads dependency groups since 25.1, which is younger than Python 3.11 to 3.13 ship: the pinned one comes first.

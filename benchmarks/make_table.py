@@ -70,7 +70,9 @@ def main(model: Path, vocabulary: Path) -> None:
     scales = np.abs(rows).max(axis=1) / 127
     stored = np.round(rows / scales[:, None]).astype(np.int8)
     text = np.array("\n".join(pieces[n] for n in kept))
-    np.savez_compressed(TABLE, rows=stored, scales=scales.astype(np.float32), pieces=text)
+    ids = np.array(kept, np.int32)
+    scales = scales.astype(np.float32)
+    np.savez_compressed(TABLE, rows=stored, scales=scales, pieces=text, ids=ids)
     print(f"{len(kept):,} pieces, {AXES} numbers each: {TABLE.stat().st_size / 1e6:.1f} MB")
 
 

@@ -31,6 +31,7 @@ from graphs.cli.options import (
 )
 from graphs.cli.serving import studio, view
 from graphs.cli.settings import DEFAULT_DB
+from graphs.cli.tools import tools_app
 
 app = typer.Typer(
     name="rungs",
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 notes_app = typer.Typer(help="Look at a user's notes, or delete one.", rich_markup_mode=None)
 app.add_typer(notes_app, name="notes")
+app.add_typer(tools_app, name="tools")
 app.command()(extract)
 
 

@@ -33,6 +33,7 @@ class Meaning:
     def __init__(self, path: Path = TABLE) -> None:
         with np.load(path) as stored:
             self._rows: Floats = stored["rows"].astype(np.float32) * stored["scales"][:, None]
+            self._ids: list[int] = stored["ids"].tolist()
             self._pieces = WordPiece(str(stored["pieces"]).split("\n"))
         self.size = int(self._rows.shape[1])
         self._places: dict[str, tuple[int, ...]] = {}
@@ -59,6 +60,10 @@ class Meaning:
     def knows(self, word: str) -> bool:
         """Whether a folded word is a common one, and so hardly a misspelling."""
         return self._pieces.whole(word)
+
+    def numbers(self, word: str) -> list[int]:
+        """Return the pieces of a folded word as BERT's vocabulary numbers them."""
+        return [self._ids[piece] for piece in self._pieces.cut(word)]
 
     def _sum(self, text: str) -> Floats:
         words = dict.fromkeys(word for run in runs(text) for word in surface(run))

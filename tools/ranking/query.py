@@ -14,12 +14,12 @@ _LITERAL: Final = re.compile(
     | (?<!\w)'[^'\n]{2,100}'(?!\w)
     | \bhttps?://\S+ | \bwww\.\S+ | [^\s@]{1,80}@[^\s@]{1,80}
     | \{[^{}]{0,500}\} | \[[^\[\]]{0,500}\]
-    | \b\w*\d\w*(?:[.,:/-]\w+)* """,
+    | \S{0,80}\d\S{0,80} """,
     re.VERBOSE,
 )
 """Quoted text, addresses, data, and whatever has a digit in it: what a tool is called with."""
 _BREAK: Final = re.compile(
-    r"[.;!?\n]+(?=\s|$)|,\s|\s(?:and|then|also|or|as well as|plus|after that|before|while)\s"
+    r"[.;!?\n]+(?=\s|$)|,(?=\s)|\s(?:and|then|also|or|as well as|plus|after that|before|while)\s"
     r"|\s-\s|[:()]|[\u3001\u3002\uff0c\uff1b\uff01\uff1f]",
     re.IGNORECASE,
 )

@@ -14,8 +14,8 @@ import numpy as np
 
 from tools.ranking import query as queries
 from tools.ranking.bm25f import Scorer, Worth
+from tools.ranking.embedders import default_embedder
 from tools.ranking.fields import Described, texts
-from tools.ranking.meaning import shared
 from tools.ranking.parts import Mix, Parts, spread
 from tools.ranking.postings import Floats, Postings
 from tools.ranking.reasons import Reason, reasons
@@ -44,7 +44,7 @@ class Ranking:
         self._postings = Postings()
         self._scorer = Scorer(self._postings)
         self._spelling = Spelling()
-        self._embedder = embedder or shared()
+        self._embedder = embedder or default_embedder()
         self._vectors = Vectors(self._embedder.size)
         self._mix = mix or Mix()
         self._slots: dict[str, int] = {}

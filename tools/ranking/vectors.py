@@ -38,8 +38,9 @@ class Vectors:
         """Append vectors, one a slot."""
         end = self._used + len(vectors)
         if end > len(self._rows):
-            spare = max(end, 2 * len(self._rows)) - len(self._rows)
-            self._rows = np.pad(self._rows, ((0, spare), (0, 0)))
+            rows: Floats = np.zeros((end + max(64, end // 8), self._rows.shape[1]), np.float32)
+            rows[: self._used] = self._rows[: self._used]
+            self._rows = rows
         self._rows[self._used : end] = vectors
         self._used = end
 

@@ -23,14 +23,6 @@ class WordPiece:
         """Whether a word is a piece of its own, as every common word is."""
         return word in self._ids
 
-    def id_of(self, piece: str) -> int:
-        """Return the id of one piece.
-
-        Raises:
-            KeyError: It is unknown.
-        """
-        return self._ids[piece]
-
     def cut(self, word: str) -> list[int]:
         """Return the ids of a word's pieces; none if it has a character that no piece has."""
         pieces: list[int] = []
