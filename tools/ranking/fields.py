@@ -48,15 +48,17 @@ _DEEPEST: Final = 4
 
 
 def _read(schema: Any, names: list[str], details: list[str], depth: int) -> None:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+    if not isinstance(schema, dict) or depth > _DEEPEST:
         return
     properties = schema.get("properties")
-    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
+    for name, inner in properties.items() if isinstance(properties, dict) else ():
         names.append(str(name))
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             if isinstance(said := inner.get("description"), str):
                 details.append(said)
             if isinstance(allowed := inner.get("enum"), list):
                 details += [value for value in allowed if isinstance(value, str)]
-            _read(inner, names, details, depth + 1)
-    _read(schema.get("items"), names, details, depth + 1)
+            if "properties" in inner or "items" in inner:
+                _read(inner, names, details, depth + 1)
+    if "items" in schema:
+        _read(schema["items"], names, details, depth + 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +16,9 @@ import numpy as np
 
 from tools.ranking.postings import Floats
 from tools.ranking.wordpiece import WordPiece
-from tools.ranking.words import runs, surface
+from tools.ranking.words import Remembered, runs, surface
 
 TABLE: Final = Path(__file__).with_name("table.npz")
-_CHUNK: Final = 4_096
-"""Texts added up at a time, so that building a large catalog needs little memory."""
 _MOST: Final = 256
 """Words of one text that count."""
 
@@ -36,7 +35,7 @@ class Meaning:
             self._ids: list[int] = stored["ids"].tolist()
             self._pieces = WordPiece(str(stored["pieces"]).split("\n"))
         self.size = int(self._rows.shape[1])
-        self._places: dict[str, tuple[int, ...]] = {}
+        self._places = Remembered(self._split)
         self._words: dict[str, int] = {}
         self._vectors = np.zeros((1_024, self.size), np.float32)
 
@@ -44,17 +43,16 @@ class Meaning:
         """Return one vector a text, of length 1; of length 0 where nothing is known."""
         if not remember:
             return _unit(np.stack([self._sum(text) for text in texts]))
+        words = [self._of(text) for text in texts]
         made = np.zeros((len(texts), self.size), np.float32)
-        for start in range(0, len(texts), _CHUNK):
-            places: list[int] = []
-            bounds: list[int] = []
-            for text in texts[start : start + _CHUNK]:
-                bounds.append(len(places))
-                places += self._of(text)
-                places.append(0)  # so that no text is empty: word 0 means nothing
-            if places:
-                end = start + len(bounds)
-                np.add.reduceat(self._vectors[places], bounds, axis=0, out=made[start:end])
+        # The first word of every text, then the second of those that have one, and so on.
+        order = np.array(sorted(range(len(words)), key=lambda number: -len(words[number])), int)
+        lengths = np.array([len(words[number]) for number in order])
+        starts = np.cumsum(lengths) - lengths
+        places = np.array([place for number in order for place in words[number]], int)
+        for turn in range(int(lengths.max(initial=0))):
+            longer = int(np.searchsorted(-lengths, -turn, side="left"))
+            made[order[:longer]] += self._vectors[places[starts[:longer] + turn]]
         return _unit(made)
 
     def knows(self, word: str) -> bool:
@@ -72,14 +70,11 @@ class Meaning:
         return total
 
     def _of(self, text: str) -> list[int]:
-        found: dict[int, None] = {}
-        for run in runs(text):
-            places = self._places.get(run)
-            if places is None:
-                places = tuple(self._place(word) for word in surface(run))
-                self._places[run] = places
-            found.update(dict.fromkeys(places))
-        return list(found)[:_MOST]
+        places = chain.from_iterable(map(self._places.__getitem__, runs(text)))
+        return list(dict.fromkeys(places))[:_MOST]
+
+    def _split(self, run: str) -> tuple[int, ...]:
+        return tuple(self._place(word) for word in surface(run))
 
     def _place(self, word: str) -> int:
         place = self._words.get(word)

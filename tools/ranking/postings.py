@@ -58,19 +58,21 @@ class Postings:
     def add(self, documents: Iterable[Sequence[Sequence[str]]]) -> int:
         """Take in tools, each as the words of its fields, and return the first one's slot."""
         first = self.slots
-        ids: dict[str, int] = {}
-        keys: list[int] = []
-        adds: list[int] = []
-        lengths: list[list[int]] = []
-        for number, document in enumerate(documents):
-            fields = [words[:MOST_WORDS] for words in document]
-            lengths.append([len(words) for words in fields])
-            for shift, words in zip(_SHIFTS, fields, strict=True):
-                keys += [(ids.setdefault(word, len(ids)) << 32) + number for word in words]
-                adds += [1 << shift] * len(words)
-        self._grow(np.array(lengths, np.int64).reshape(-1, len(FIELDS)).T)
-        if keys:
-            self._enter(list(ids), np.array(keys, np.int64), np.array(adds, np.int64), first)
+        words: list[str] = []
+        counts: list[int] = []
+        for document in documents:
+            for field in document:
+                words += field[:MOST_WORDS]
+                counts.append(min(len(field), MOST_WORDS))
+        lengths = np.array(counts, np.int64).reshape(-1, len(FIELDS))
+        self._grow(lengths.T)
+        if words:
+            known = list(dict.fromkeys(words))
+            ids = dict(zip(known, range(len(known)), strict=True))
+            keys = np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) << 32
+            keys += np.repeat(np.arange(len(lengths)), lengths.sum(axis=1))
+            ones = np.tile(np.array([1 << shift for shift in _SHIFTS], np.int64), len(lengths))
+            self._enter(known, keys, np.repeat(ones, lengths.ravel()), first)
         return first
 
     def remove(self, slot: int) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Final, TypeVar
 
 import Stemmer
 
+Value = TypeVar("Value")
+
 _RUN: Final = re.compile(r"[^\W_]+")
+_ASCII_RUN: Final = re.compile(r"[A-Za-z0-9]+")
 _CJK_CHARS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK: Final = re.compile(f"[{_CJK_CHARS}]+")
 _PART: Final = re.compile(
@@ -29,6 +33,18 @@ was we were what when where which while who whom whose why will with within woul
 STOP_WORDS: Final = frozenset(_STOPS.split())
 
 
+class Remembered(dict[str, tuple[Value, ...]]):
+    """What is worked out of each run of letters, once."""
+
+    def __init__(self, work: Callable[[str], tuple[Value, ...]]) -> None:
+        super().__init__()
+        self._work = work
+
+    def __missing__(self, run: str) -> tuple[Value, ...]:
+        value = self[run] = self._work(run)
+        return value
+
+
 class Words:
     """Splits text into stemmed words, and remembers what it has split.
 
@@ -37,20 +53,12 @@ class Words:
     """
 
     def __init__(self) -> None:
-        self._stemmer = Stemmer.Stemmer("english")
-        self._known: dict[str, tuple[str, ...]] = {}
+        self._stemmer = Stemmer.Stemmer("english", 0)  # what is split is remembered here already
+        self._known = Remembered(self._split)
 
     def of(self, text: str) -> list[str]:
         """Return the words of a text, in order, with repetitions."""
-        known = self._known
-        words: list[str] = []
-        for run in runs(text):
-            found = known.get(run)
-            if found is None:
-                found = self._split(run)
-                known[run] = found
-            words += found
-        return words
+        return list(chain.from_iterable(map(self._known.__getitem__, runs(text))))
 
     def unstemmed(self, text: str) -> dict[str, str]:
         """Return the words of a text, each with what it is the stem of; remembers nothing."""
@@ -71,12 +79,16 @@ class Words:
 
 def runs(text: str) -> list[str]:
     """Return the runs of letters and digits of a text, as they are."""
-    return _RUN.findall(text)
+    return (_ASCII_RUN if text.isascii() else _RUN).findall(text)
 
 
 def surface(run: str) -> Iterable[str]:
     """Yield the folded words of one run of letters and digits, unstemmed, stop words too."""
-    if not run.isascii():
+    if run.isascii():
+        if run.isdigit() or (run.islower() and run.isalpha()):
+            yield run[:_LONGEST]
+            return
+    else:
         run = unicodedata.normalize("NFKC", run)
     for part in _PART.findall(run):
         if _CJK.fullmatch(part):
