@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from graphs import open_graph
 from graphs.models import ScriptedModel
-from tests.support import MODES, Mode, result_for, run
+from tests.support import ALL_MODES, Mode, result_for, run
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 
@@ -19,7 +19,10 @@ def ask(text: str) -> Any:
     return {"messages": [{"role": "user", "content": text}]}
 
 
-async def test_a_cancel_while_a_tool_runs_leaves_a_thread_that_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ALL_MODES)
+async def test_a_cancel_while_a_tool_runs_leaves_a_thread_that_answers(
+    mode: Mode, tmp_path: Path
+) -> None:
     """Case DNG-01."""
     started = asyncio.Event()
     later: list[str] = []
@@ -40,7 +43,7 @@ async def test_a_cancel_while_a_tool_runs_leaves_a_thread_that_answers(tmp_path:
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        output = await graph.ainvoke(ask("Q2"), CONFIG)
+        output = await asyncio.to_thread(run, mode, graph, "Q2")
     assert output["answer"] == "Q2 answered."
     assert output["usage"]["model_calls"] == 1
     kinds = [type(message).__name__ for message in model.requests[1].messages[1:]]
@@ -51,7 +54,8 @@ async def test_a_cancel_while_a_tool_runs_leaves_a_thread_that_answers(tmp_path:
     assert later == []
 
 
-async def test_after_a_cancel_the_run_can_also_be_gone_on_with(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ALL_MODES)
+async def test_after_a_cancel_the_run_can_also_be_gone_on_with(mode: Mode, tmp_path: Path) -> None:
     """Case DNG-01, without a new question."""
     runs: list[int] = []
     started = asyncio.Event()
@@ -72,11 +76,11 @@ async def test_after_a_cancel_the_run_can_also_be_gone_on_with(tmp_path: Path) -
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        output = await graph.ainvoke(None, CONFIG)
+        output = await asyncio.to_thread(run, mode, graph, None)
     assert output["answer"] == "Finished."
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ALL_MODES)
 def test_a_result_whose_call_is_gone_is_not_sent_and_stays_recorded(
     mode: Mode, tmp_path: Path
 ) -> None:
@@ -96,7 +100,10 @@ def test_a_result_whose_call_is_gone_is_not_sent_and_stays_recorded(
     assert "orphan" in [message.text for message in output["messages"]]
 
 
-async def test_a_cancel_while_text_streams_records_nothing_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ALL_MODES)
+async def test_a_cancel_while_text_streams_records_nothing_of_it(
+    mode: Mode, tmp_path: Path
+) -> None:
     """Case DNG-07: a reply that did not come whole is not part of the history."""
     model = ScriptedModel(replies=["The answer is 4 and then some more words.", "Because."])
     db = tmp_path / "r.sqlite"
@@ -105,10 +112,27 @@ async def test_a_cancel_while_text_streams_records_nothing_of_it(tmp_path: Path)
         async for _ in stream:
             break
         await stream.aclose()
-        output = await graph.ainvoke(ask("Why?"), CONFIG)
+        output = await asyncio.to_thread(run, mode, graph, "Why?")
     assert output["answer"] == "Because."
     sent = [message.text for message in model.requests[1].messages[1:]]
     assert sent == ["What?", "Why?"]
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_a_sync_stream_that_is_broken_off_records_nothing_of_its_text(
+    mode: Mode, tmp_path: Path
+) -> None:
+    """Case DNG-07, for a caller without a loop."""
+    model = ScriptedModel(replies=["The answer is 4 and then some more words.", "Because."])
+    with open_graph("tools_in_context", db=tmp_path / "r", model=model, tools=[]) as graph:
+        stream: Any = graph.stream(ask("What?"), CONFIG, stream_mode="messages")
+        next(stream)
+        stream.close()
+        output = run(mode, graph, "Why?")
+    assert output["answer"] == "Because."
+    questions = [m.text for m in model.requests[1].messages if m.type == "human"]
+    assert questions == ["What?", "Why?"]
+    assert all(m.text for m in model.requests[1].messages if m.type == "ai")
 
 
 async def test_a_cancel_starts_nothing_further(tmp_path: Path) -> None:

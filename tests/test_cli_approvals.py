@@ -40,8 +40,12 @@ def pay(n: int, file: str) -> str:
     return f"paid {n}"
 
 
+logged_in: list[str] = []
+
+
 def log_in(key: str) -> str:
     """Log in with a key."""
+    logged_in.append(key)
     return "in"
 
 
@@ -281,16 +285,17 @@ def test_another_user_can_t_answer(desk: Desk, user: list[str]) -> None:
     assert desk.paid == ["5"]
 
 
-def test_a_secret_is_not_shown_and_can_t_be_edited_into_its_stand_in(desk: Desk) -> None:
+def test_a_secret_is_not_shown_and_its_stand_in_left_alone_stands_for_it(desk: Desk) -> None:
     secret = {"id": "c1", "name": "log_in", "args": {"key": "sk-live-123456789012"}}
     for said in (desk.ask(secret), desk.resume(), desk.resume("--json")):
         assert said.code == 4
         assert "sk-live" not in said.out + said.err
         assert "[redacted]" in said.out
+    logged_in.clear()
     said = desk.resume("--edit", '{"key": "[redacted]"}')
-    assert said.code == 2
-    assert "write the value itself" in said.error
-    assert desk.status == "waiting"
+    assert said.code == 0, said.err
+    assert "sk-live" not in said.out + said.err
+    assert logged_in == ["sk-live-123456789012"]
 
 
 def test_arguments_are_shown_whole_and_can_t_pretend_to_be_other_lines(desk: Desk) -> None:

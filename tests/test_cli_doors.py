@@ -74,7 +74,7 @@ def test_a_docs_folder_without_permission_is_refused(home: Path) -> None:
         (TOOLS + "timout = 3\n", "timout"),
         (TOOLS + 'timeout = "soon"\n', "timeout"),
         ("[read_write.calculator]\nuse = 'tools.calculator:calculator'\n", "read_write"),
-        ('[mcp.github]\ncommand = "x"\n', "mcp.github"),
+        ('[mcp.github]\ncommnd = "x"\n', "mcp.github"),
         ("# nothing yet\n", "holds no tools"),
     ],
 )

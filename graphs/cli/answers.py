@@ -8,7 +8,6 @@ from graphs.approvals import DECISIONS
 from graphs.cli.pauses import WaitingCall
 from graphs.errors import UsageError
 from tools.arguments import ArgumentsError, parse_arguments
-from tools.redact import REDACTED
 
 Decisions = list[dict[str, Any]]
 
@@ -130,21 +129,8 @@ def check_text(text: str) -> None:
 def _edit(call: WaitingCall, arguments: Any) -> dict[str, Any]:
     if not isinstance(arguments, Mapping):
         raise UsageError(f"the arguments of {call.call_id} must be one JSON object")
-    if _holds_redacted(arguments):
-        raise UsageError(
-            f"{REDACTED} stands for a secret that is not shown, and would be passed on as it is: "
-            "write the value itself"
-        )
     action = {"name": call.tool, "args": dict(arguments)}
     return {"type": "edit", "call_id": call.call_id, "edited_action": action}
-
-
-def _holds_redacted(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_holds_redacted, value.values()))
-    if isinstance(value, list):
-        return any(map(_holds_redacted, value))
-    return isinstance(value, str) and REDACTED in value
 
 
 def _read_object(text: str) -> dict[str, Any]:
