@@ -29,6 +29,9 @@ class Meaning:
     It remembers the vector of each word of the tools it has seen, one row a word.
     """
 
+    share = 0.27
+    alike = 0.45
+
     def __init__(self, path: Path = TABLE) -> None:
         with np.load(path) as stored:
             self._rows: Floats = stored["rows"].astype(np.float32) * stored["scales"][:, None]

@@ -18,13 +18,13 @@ class Mix:
 
     Attributes:
         meaning: The share of meaning, 0 to 1; the rest is words.
-        clauses: What the best clause counts beside the whole query.
         alike: The least cosine at which meaning alone is a match.
+        clauses: What the best clause counts beside the whole query.
     """
 
-    meaning: float = 0.27
+    meaning: float
+    alike: float
     clauses: float = 0.7
-    alike: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class Ranking:
         self._spelling = Spelling()
         self._embedder = embedder or default_embedder()
         self._vectors = Vectors(self._embedder.size)
-        self._mix = mix or Mix()
+        self._mix = mix or Mix(self._embedder.share, self._embedder.alike)
         self._slots: dict[str, int] = {}
         self._names: list[str] = []
 

@@ -18,6 +18,16 @@ class Embedder(Protocol):
         """Numbers of one vector."""
         ...
 
+    @property
+    def share(self) -> float:
+        """What its part of a score weighs, 0 to 1; the better the embedder, the more."""
+        ...
+
+    @property
+    def alike(self) -> float:
+        """The least cosine at which meaning alone is a match."""
+        ...
+
     def of(self, texts: Sequence[str], *, remember: bool = True) -> Floats:
         """Return one vector a text; `remember` what helps with other texts like them."""
         ...
