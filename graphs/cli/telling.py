@@ -30,7 +30,7 @@ def tell(
         with_text: Whether a model's own words are shown.
     """
     if event.kind == "model_call":
-        asked = ", ".join(_call(*call) for call in calls) or ", ".join(event.calls)
+        asked = ", ".join(tell_call(*call) for call in calls) or ", ".join(event.calls)
         head = f"model call {event.step}{_cost(event)}: "
         head += f"asked for {asked}" if asked else "answered"
         if not (with_text and event.result):
@@ -41,11 +41,12 @@ def tell(
         head = f"compaction{_cost(event)}: {counted} ({event.counted_by}): "
     else:
         failed = "" if event.status == "success" else "error: "
-        head = f"  {_call(event.tool or 'unknown', event.arguments)}{_cost(event)}: {failed}"
+        head = f"  {tell_call(event.tool or 'unknown', event.arguments)}{_cost(event)}: {failed}"
     return head + shorten(event.result or "", max(width - len(head), RESULT_WIDTH))
 
 
-def _call(name: str, arguments: Mapping[str, Any] | None) -> str:
+def tell_call(name: str, arguments: Mapping[str, Any] | None) -> str:
+    """Tell a call in one line: the tool's name and its arguments, long ones cut."""
     told = (
         f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in (arguments or {}).items()
     )
