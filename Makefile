@@ -100,7 +100,8 @@ notebooks: $(DEV_READY) ## run the notebooks from top to bottom, offline
 
 .PHONY: lab
 lab: $(LAB_READY) ## open the notebooks in JupyterLab
-	@$(BIN)/python -m jupyter lab notebooks
+	@$(BIN)/python -m jupyter lab notebooks --LabApp.news_url=None \
+	  --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes

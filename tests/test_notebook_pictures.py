@@ -111,6 +111,17 @@ def test_the_path_of_a_thread_s_newest_run_is_marked(tmp_path: Path) -> None:
     assert "sound calls \N{MULTIPLICATION SIGN}2" in picture.svg
 
 
+def test_the_path_of_a_ladder_is_that_of_its_rungs(tmp_path: Path) -> None:
+    """The steps inside a rung are kept in the same thread, and are none of the ladder's."""
+    question = "What is the warranty on the earbuds made by the company that acquired Acme?"
+    with open_graph("ladder", db=tmp_path / "m.sqlite", model="offline") as graph:
+        graph.invoke({"messages": [("user", "What is 18% of $250?")]}, THREAD)
+        assert taken(drawing(graph, THREAD)) == ["start", "one_call", "end"]
+        graph.invoke({"messages": [("user", question)]}, THREAD)
+        marked = taken(drawing(graph, THREAD))
+    assert marked == ["start", "one_call", "fixed_workflow", "end"]
+
+
 def _schema() -> dict[str, Any]:
     parameters = {
         "type": "object",

@@ -32,7 +32,10 @@ def drawing(
     """
     path: list[list[str]] = []
     if thread is not None and isinstance(graph.checkpointer, BaseCheckpointSaver):
-        paths = paths_of(graph.checkpointer.list(thread, limit=MOST_CHECKPOINTS))
+        # Not those of its subgraphs, which stand in namespaces of their own.
+        own: Any = {"thread_id": thread["configurable"]["thread_id"], "checkpoint_ns": ""}
+        saved = graph.checkpointer.list({"configurable": own}, limit=MOST_CHECKPOINTS)
+        paths = paths_of(saved)
         path = paths[-1] if paths else []
     drawn = drawing_of(graph.get_graph(), path)
     return Picture.of(_Layout(drawn["nodes"], drawn["edges"]).figure(f"The graph {graph.name}"))
