@@ -65,7 +65,8 @@ types: $(DEV_READY) ## mypy, strict
 	@$(BIN)/python -m mypy
 
 .PHONY: format
-format: $(DEV_READY) ## let ruff mend what it can
+format: $(DEV_READY) ## let ruff mend what it can, and take outputs out of the notebooks
+	@$(BIN)/python -m graphs.notebook.strip notebooks/*.ipynb
 	@$(BIN)/python -m ruff check --fix .
 	@$(BIN)/python -m ruff format .
 

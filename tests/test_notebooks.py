@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from graphs import GRAPHS
+from graphs.notebook.strip import main, stripped
 from tests.cli import ROOT
 
 FOLDER = ROOT / "notebooks"
@@ -146,6 +147,42 @@ def test_a_notebook_holds_no_outputs_and_nothing_of_the_machine_it_ran_on(name: 
         assert cell["metadata"] == {}
         if cell["cell_type"] == "code":
             assert (cell["outputs"], cell["execution_count"]) == ([], None)
+
+
+def test_what_running_a_notebook_puts_in_is_taken_out_and_nothing_else(tmp_path: Path) -> None:
+    before = (FOLDER / "react.ipynb").read_text(encoding="utf-8")
+    assert stripped(before) == before
+    ran = load("react")
+    ran["metadata"]["language_info"] = {"name": "python", "version": "3.11.7"}
+    for cell in ran["cells"]:
+        cell["metadata"] = {"trusted": True}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "ä"}]
+            cell["execution_count"] = 7
+    file = tmp_path / "ran.ipynb"
+    file.write_text(json.dumps(ran), encoding="utf-8")
+    assert main([str(file)]) == 0
+    assert file.read_text(encoding="utf-8") == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": 1}'])
+def test_a_file_that_is_no_notebook_is_said_in_a_line_and_nothing_is_written(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "good.ipynb", tmp_path / "bad.ipynb"
+    good.write_text('{"cells": []}', encoding="utf-8")
+    bad.write_text(text, encoding="utf-8")
+    assert main([str(good), str(bad)]) == 2
+    assert main([str(tmp_path / "none.ipynb")]) == 2
+    assert [line.split(" is no notebook")[0] for line in capsys.readouterr().err.splitlines()] == [
+        str(bad),
+        str(tmp_path / "none.ipynb"),
+    ]
+    assert (good.read_text(encoding="utf-8"), bad.read_text(encoding="utf-8")) == (
+        '{"cells": []}',
+        text,
+    )
 
 
 @pytest.mark.parametrize("name", FAMILIES)
