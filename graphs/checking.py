@@ -108,7 +108,9 @@ def resolved(
     found = reach.resolve(real, context, approval=approval, loaded=loaded)
     if found.error is None and is_marked(found.call["args"]):
         found = replace(found, error=MARKED, code="invalid_arguments")
-    call = yield from resealed(found.call)
+    # What is recorded is clean: arguments that came to nothing else need no second look.
+    clean = real is asked and found.call["args"] == asked["args"]
+    call = found.call if clean else (yield from resealed(found.call))
     error = found.error and without(found.error, secrets_of(found.call["args"], call["args"]))
     if isinstance(asked["args"], dict) and asked["args"] != call["args"]:
         call = with_asked(call, asked["args"])

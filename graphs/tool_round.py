@@ -1,58 +1,32 @@
 """What is done for each call of a round before and after its tool runs."""
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from langgraph.types import Interrupt
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
+from graphs.at_work import AtWork
 from graphs.call_job import call_scope, job_of
 from graphs.calls import asked_arguments, asked_name, sealed
 from graphs.checking import newest_reply, resolved
-from graphs.control import Stopping, current_control
+from graphs.control import Stopping
 from graphs.inside_tools import inside
-from graphs.jobs import Ended, Job
+from graphs.jobs import Ended
 from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
 from graphs.reach import Reach, Resolved
 from graphs.results_cache import ResultsCache
-from graphs.running import Told
 from graphs.sealing import opened, secrets_of, without
 from graphs.state import State, current, loaded_tools
-from graphs.tool_events import progress_of, tell_ended, tell_started, trace_end, trace_start
+from graphs.tool_events import progress_of, trace_end, trace_start
 from graphs.tool_results import good_result, result_of
 from graphs.transcript import failed_result
 from graphs.vault import SealedError
 from graphs.waiting import Steps
 from tools import CallScope, Contract, InjectionError, redact_data
-from tools.injection import report_progress
-
-
-@dataclass(frozen=True, slots=True)
-class AtWork:
-    """A call whose tool is to run.
-
-    Attributes:
-        call: The call.
-        contract: Its tool.
-        job: What runs.
-        trace: What callback handlers were told, to be told the end.
-        hidden: The secrets that it is called with, and what stands for each.
-    """
-
-    call: ToolCall
-    contract: Contract
-    job: Job
-    trace: Any
-    hidden: Mapping[str, str]
-
-    @property
-    def can_stop(self) -> bool:
-        """Whether the tool can be stopped: as a coroutine, or by what it tells its progress by."""
-        return self.job.sync is None or report_progress in self.contract.injected.values()
 
 
 class ToolRound:
@@ -70,6 +44,7 @@ class ToolRound:
         progress = current(state)
         self._approved = progress["approved"] if progress else {}
         self._changing = False
+        self._made: dict[str | None, tuple[Ended, ToolMessage]] = {}
         self._cache = ResultsCache(scope.store if reach.caches else None, scope.context.user)
         self._inside = inside(scope)
         self._ledger = Ledger(scope.store, scope.thread_id)
@@ -164,7 +139,13 @@ class ToolRound:
         return result
 
     def result(self, work: AtWork, end: Ended) -> ToolMessage:
-        """Return a call's result by how its job ended."""
+        """Return a call's result by how its job ended, the same where it is asked for twice."""
+        made = self._made.get(work.call["id"])
+        if made is None or made[0] is not end:
+            made = self._made[work.call["id"]] = end, self._new_result(work, end)
+        return made[1]
+
+    def _new_result(self, work: AtWork, end: Ended) -> ToolMessage:
         told = {"seconds": round(end.seconds, 6), **self._changed(work.call)}
         most, once = self._scope.context.tool_result_limit, work.contract.once
         result = result_of(work.call, work.job, end, most=most, once=once, told=told)
@@ -188,36 +169,6 @@ class ToolRound:
             return {}
         secret = sealed(call)
         return {"arguments": call["args"], **({"sealed": secret} if secret else {})}
-
-
-@contextlib.contextmanager
-def told_of(scope: Scope, works: Sequence[AtWork], round_: ToolRound) -> Iterator[Told]:
-    """Tell of the calls as they start and end; what still runs at the end is asked to stop.
-
-    Yields:
-        What is to be told how each job ended.
-    """
-    control = current_control()
-    for work in works:
-        tell_started(scope, work.call)
-        if control is not None:
-            call_id, name = work.call["id"] or "", work.call["name"]
-            control.began(call_id, name, work.job.stopping, can_stop=work.can_stop)
-
-    def ended(place: int, end: Ended) -> None:
-        work = works[place]
-        if control is not None:
-            control.ended(work.call["id"] or "")
-        if end.out_of_time:
-            work.job.stopping.stop()
-        if not isinstance(end.error, GraphBubbleUp):
-            tell_ended(scope, work.call, round_.result(work, end))
-
-    try:
-        yield ended
-    finally:
-        for work in works:
-            work.job.stopping.stop()
 
 
 def recorded_result(call: ToolCall, entry: Entry) -> ToolMessage:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from langchain_core.messages import ToolMessage
 
 from graphs import audit
+from graphs.at_work import AtWork, told_of
 from graphs.context import Context
 from graphs.node import Node, Scope, Update
 from graphs.reach import Reach, as_reach
 from graphs.running import run_all
 from graphs.state import State, current
 from graphs.tool_events import tell_ended
-from graphs.tool_round import AtWork, ToolRound, told_of
+from graphs.tool_round import ToolRound
 from graphs.waiting import Steps
 from tools import Contract
 
@@ -54,7 +55,7 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
             else:
                 results[call["id"]] = prepared
                 tell_ended(scope, call, prepared)
-        with told_of(scope, works, at_hand) as told:
+        with told_of(scope, works, at_hand.result) as told:
             ended = (yield run_all([work.job for work in works], told)) if works else []
         for work, end in zip(works, ended, strict=True):
             results[work.call["id"]] = yield from at_hand.finish(work, end, alone=len(calls) == 1)
