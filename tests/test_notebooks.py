@@ -24,7 +24,7 @@ FAMILIES = {
     "react": ["react_transcript", "react_todo_notes", "react_compaction"],
     "ladder": ["ladder", "one_call", "fixed_workflow", "full_agent"],
 }
-PAUSES = ["augmented_llm", "tool_search", "tool_calling", "react"]
+PAUSES = ["augmented_llm", "tool_search", "tool_calling", "react", "ladder"]
 DEFINING = {"add_node", "add_edge", "add_conditional_edges", "StateGraph", "compile"}
 ASKING_A_SERVICE = {"draw_mermaid_png", "draw_png"}
 
@@ -72,6 +72,8 @@ SHOWN = {
         "18% * 250 = 45. ['one_call']",
         "one_call incomplete 2 model calls\nfixed_workflow answered 3 model calls",
         "answered ['one_call', 'full_agent']",
+        "waits for a yes: issue_refund(",
+        "answered | I have refunded $5.00 of order O-2001.",
         "'one_call': 1",
     ],
 }
