@@ -6,11 +6,19 @@ from typing import Any
 
 import pytest
 import tiktoken
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 
 from graphs.react import counting
 from graphs.react.counting import Count, count
 from graphs.react.identifiers import MOST, missing_from
+from graphs.react.turns import Turn
+from graphs.react.views import observation
 
 SENT: list[BaseMessage] = [SystemMessage("rules"), HumanMessage("question")]
 BYTES = tiktoken.Encoding(
@@ -95,3 +103,39 @@ def test_the_list_is_bounded_and_says_how_much_it_left_out() -> None:
     listed = line.count("ID-")
     assert line.endswith(f"({500 - listed} more left out)")
     assert missing_from("", "1" * 5000) == "Also seen: (1 more left out)"
+
+
+# ---- an Observation in the room it has
+
+
+@pytest.mark.parametrize("most", [100, 200, 400, 2_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(str(number % 10) for number in range(1_200)),
+        "a\n" * 5_000,
+        "\n" * 5_000,
+        "\n".join(f"row {number}" for number in range(3_000)),
+        "".join(f"{number}\r\n" for number in range(3_000)),
+    ],
+)
+def test_many_short_lines_are_shown_with_head_and_tail_as_far_as_they_fit(
+    text: str, most: int
+) -> None:
+    turn = Turn(AIMessage("Action: f[1]"), ToolMessage(text, tool_call_id="1"))
+    shown = observation(turn, most)
+    assert most - 40 <= len(shown) <= most
+    head, marker, tail = shown.partition(f"> [\u2026 {len(text):,} characters in all")
+    assert marker
+    assert len(head) > 10
+    assert len(tail.partition("\u2026]")[2]) > 10
+    first, *others = shown.split("\n")
+    assert first == text.splitlines()[0]
+    assert all(line.startswith(">") for line in others)
+
+
+def test_lines_that_fit_until_they_are_quoted_lose_their_middle_alone() -> None:
+    text = "\n".join(str(number % 10) for number in range(900))
+    turn = Turn(AIMessage("Action: f[1]"), ToolMessage(text, tool_call_id="1"))
+    assert observation(turn, 4_000) == text.replace("\n", "\n> ")
+    assert len(observation(turn, 2_000)) > 1_960

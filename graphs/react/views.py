@@ -1,5 +1,6 @@
 """What of a run the model is sent: a view of the transcript, which itself is never rewritten."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -117,16 +118,18 @@ def messages_of(
 def observation(turn: Turn, most: int) -> str:
     """Return a turn's result as it stands behind `Observation:`, in at most so many characters.
 
-    It is cut first and then quoted, and cut again by what quoting added.
+    It is cut first and then quoted, to the longest of the cuts that fit when they are quoted.
     """
     text = str(turn.result.text) if turn.result is not None else INTERRUPTED
-    size, room = whole_size(text), most
-    while True:
-        shown = behind_keyword(limit(text, room, size=size))
-        excess = len(shown) - most
-        if excess <= 0 or room <= 0:
-            return shown[:most]
-        room -= excess
+    size = whole_size(text)
+
+    def shown(room: int) -> str:
+        return behind_keyword(limit(text, room, size=size))
+
+    if len(whole := shown(most)) <= most:
+        return whole
+    # What bisection ends at it has measured, also where an even shorter cut is no shorter.
+    return shown(bisect_right(range(most), most, key=lambda room: len(shown(room))) - 1)
 
 
 def _earlier(messages: Sequence[BaseMessage], question: str) -> list[BaseMessage]:
