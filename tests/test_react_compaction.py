@@ -17,6 +17,7 @@ from graphs import GRAPHS, open_graph
 from graphs.models import ScriptedModel, retry
 from graphs.models.errors import ModelReplyError
 from graphs.models.replies import Request
+from graphs.react.identifiers import MOST
 from graphs.react.summary import HEADING
 from graphs.transcript import COMPACTION
 from tests.reacting import Log, acting, is_well_formed, keywords, observations, sent
@@ -209,7 +210,7 @@ def test_after_two_failures_the_oldest_half_is_dropped_and_the_log_says_so(
     assert turns_in(seventh) == [f"Observation of item {n}" for n in (4, 5, 6)]
     assert "Error generating" not in sent(seventh)
     assert "SSSS" not in sent(seventh)
-    assert "3 turns dropped here without a summary" in sent(seventh)
+    assert "3 turns dropped without a summary" in sent(seventh)
     (event,) = [one for one in events(caplog) if one["kind"] == "compaction"]
     assert event["status"] == "error"
     assert event["result"].startswith("no summary was made")
@@ -325,6 +326,44 @@ def test_the_added_list_is_bounded(mode: Mode) -> None:
     summary = run(mode, graph, QUESTION)["summary"]
     assert len(summary) <= 1_010
     assert "more left out" in summary
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_summarizer_that_always_fails_leaves_one_line_and_one_bounded_list(mode: Mode) -> None:
+    def found(text: str) -> str:
+        return " ".join(f"{text.replace(' ', '')}-{n:03d}" for n in range(30))
+
+    model = Playing.of(lambda _: "", last=40)
+    output = run(mode, graph_of(model, over_from(6), found), QUESTION)
+    assert output["answer"] == "done"
+    through = 0
+    for request in model.prompts[6:]:
+        below = str(request.messages[1].text).partition(HEADING)[2].strip().split("\n")
+        gone, seen = below
+        through = max(through, int(gone.removeprefix("> (").split(" ")[0]))
+        assert gone == f"> ({through} turns dropped without a summary)"
+        assert len(seen) <= 2 + MOST
+        assert f"item{through}-029" in seen
+        assert f"item{through - 3}-029" in seen or through == 3
+    assert through == len(model.summarized) // 2 * 3
+    # The turns' own numbers are listed too, from 10 on.
+    there_were, listed = through * 30 + through - 9, seen.count(",") + 1
+    assert seen.endswith(f"({there_were - listed} more left out)")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_count_of_what_was_left_out_is_carried_on_and_no_identifier(mode: Mode) -> None:
+    def found(text: str) -> str:
+        return " ".join(f"{text.replace(' ', '')}-{n:03d}" for n in range(60))
+
+    model = Playing.of(lambda _: "S", last=12)
+    text = run(mode, graph_of(model, over_from(6), found), QUESTION)["summary"]
+    said, line = text.split("\n")
+    assert said == "S"
+    words = line.removeprefix("Also seen: ").partition(" (")[0].split(", ")
+    assert all(word.startswith("item") for word in words)
+    assert line.endswith(f" ({9 * 60 - len(words)} more left out)")
+    assert {"item9-059", "item6-059"} <= set(words)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -16,7 +16,8 @@ from langchain_core.messages import (
 
 from graphs.react import counting
 from graphs.react.counting import Count, count
-from graphs.react.identifiers import MOST, missing_from
+from graphs.react.identifiers import MOST, Seen, missing_from
+from graphs.react.summary_parts import Parts, parts_of
 from graphs.react.turns import Turn
 from graphs.react.views import observation
 
@@ -87,22 +88,56 @@ def test_what_a_summary_lacks_is_listed_once_in_order() -> None:
         "https://x.example/a?b=1, /var/log/a.txt, src/main.py, and/or, a_b, one 7 word. "
         "\n> [\u2026 5,000 characters in all, the middle left out \u2026]\n"
     )
-    assert missing_from("All about 2024-06-03.", text) == (
+    assert missing_from("All about 2024-06-03.", text).line == (
         "Also seen: ORD-4711, ann@x.example, get_order, 77, https://x.example/a?b=1, "
         "/var/log/a.txt, src/main.py"
     )
 
 
 def test_nothing_is_added_where_nothing_is_missing() -> None:
-    assert missing_from("it is 4711", "the number 4711, and words") == ""
+    assert missing_from("it is 4711", "the number 4711, and words").line == ""
 
 
 def test_the_list_is_bounded_and_says_how_much_it_left_out() -> None:
-    line = missing_from("", " ".join(f"ID-{number:04d}" for number in range(500)))
+    line = missing_from("", " ".join(f"ID-{number:04d}" for number in range(500))).line
     assert len(line) <= MOST
     listed = line.count("ID-")
     assert line.endswith(f"({500 - listed} more left out)")
-    assert missing_from("", "1" * 5000) == "Also seen: (1 more left out)"
+    assert missing_from("", "1" * 5000).line == "Also seen: (1 more left out)"
+
+
+def test_old_and_new_share_the_room_and_the_newest_of_each_stay() -> None:
+    parts = Parts("")
+    for turn in range(20):
+        new = " ".join(f"T{turn:02d}-{number:04d}" for number in range(300))
+        parts = parts_of(parts.followed_by("", new).text)
+        assert len(parts.seen.line) <= MOST
+        assert len(parts.seen.words) + parts.seen.left_out == 300 * (turn + 1)
+        fresh = sum(word.startswith(f"T{turn:02d}-") for word in parts.seen.words)
+        assert fresh > 30
+        assert turn == 0 or len(parts.seen.words) - fresh > 30
+        assert f"T{turn:02d}-0299" in parts.seen.words
+
+
+def test_a_short_new_turn_pushes_out_no_more_than_it_needs() -> None:
+    full = Parts("").followed_by("", " ".join(f"ID-{number:04d}" for number in range(500)))
+    more = full.followed_by("", "NEW-10")
+    assert more.seen.words[-1] == "NEW-10"
+    assert len(more.seen.words) >= len(full.seen.words) - 1
+
+
+def test_what_a_summary_copied_of_the_list_is_listed_once_and_its_count_is_not_added() -> None:
+    before = Parts("About A-100.", 3, Seen(("B-200", "C-300"), 56))
+    copied = f"About A-100 and C-300.\n> {before.text.splitlines()[1]}\n- {before.seen.line}"
+    after = before.followed_by(copied, "then D-400")
+    assert after.text == (
+        "About A-100 and C-300.\n(3 turns dropped without a summary)\n"
+        "Also seen: B-200, D-400 (56 more left out)"
+    )
+    assert parts_of(after.text) == after
+    said = "Also seen: that the 2 customers are angry, and (56 more left out)"
+    assert before.followed_by(said, "").said == said
+    assert "56" not in Parts(said).followed_by("", "").seen.words
 
 
 # ---- an Observation in the room it has

@@ -11,9 +11,9 @@ from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
 from graphs.node import Scope
 from graphs.react.context import CompactionContext, settings_of
-from graphs.react.identifiers import missing_from
 from graphs.react.keywords import quoted
 from graphs.react.summary import Compacted
+from graphs.react.summary_parts import parts_of
 from graphs.react.turns import Turn
 from graphs.react.views import observation
 from graphs.state import State
@@ -79,7 +79,8 @@ class Summarizer:
         settings = settings_of(scope.context, CompactionContext)
         kept, most = settings.kept_turns, settings.observation_limit
         old = turns[: len(turns) - kept]
-        replaced = "\n".join([done.text, *(written(turn, most) for turn in old)])
+        new = "\n".join(written(turn, most) for turn in old)
+        replaced = f"{done.text}\n{new}"
         question = str(newest_question(state["messages"]).text)
         history = self._history.render(
             question=question,
@@ -95,10 +96,10 @@ class Summarizer:
             )
             left -= asked.attempts
             text = redact(answer_text(asked.reply)) if asked.reply else ""
-            why = asked.failure or _why_not(text, replaced)
+            why = asked.failure or _why_not(parts_of(text).said, replaced)
             if asked.reply is not None and not why:
-                lost = missing_from(text, replaced)
-                return Summary(asked.reply, f"{text}\n{lost}".rstrip(), len(old), tuple(failures))
+                text = parts_of(done.text).followed_by(text, new).text
+                return Summary(asked.reply, text, len(old), tuple(failures))
             failures.append(why)
         dropped = max(1, len(turns) // 2)
         return Summary(
@@ -123,6 +124,5 @@ def _why_not(text: str, replaced: str) -> str:
 
 def _without_summary(done: Compacted, dropped: Sequence[Turn], most: int) -> str:
     """Say that turns are gone, and keep what no other word can stand for."""
-    gone = f"({len(dropped)} turn{'s' * (len(dropped) != 1)} dropped here without a summary)"
-    lost = missing_from(done.text, "\n".join(written(turn, most) for turn in dropped))
-    return "\n".join(part for part in (done.text, gone, lost) if part)
+    earlier, gone = parts_of(done.text), "\n".join(written(turn, most) for turn in dropped)
+    return earlier.followed_by(earlier.said, gone, len(dropped)).text
