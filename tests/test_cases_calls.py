@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, compiled, result_for, results, run
@@ -431,3 +432,35 @@ def test_more_than_twenty_calls_in_a_reply_are_answered_and_do_not_run(mode: Mod
     assert len(ran) == 20
     assert len(answered) == 25
     assert [message.status for message in answered].count("error") == 5
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**5000], ids=["above", "below", "huge"])
+def test_a_parsed_integer_beyond_64_bits_is_an_error_result_as_a_raw_one_is(
+    mode: Mode, number: int
+) -> None:
+    ran = Ran()
+    calls = [call("c1", "add", a=number), call("c2", "add", a=1)]
+    model = ScriptedModel(replies=[AIMessage("", tool_calls=calls), "Done."])
+    saved = compiled(model, [adding(ran)], checkpointer=InMemorySaver())
+    result = run(mode, saved, "?")
+    assert "beyond 64 bits; send it as text" in str(result_for(result["messages"], "c1").content)
+    assert result_for(result["messages"], "c2").content == "3"
+    assert ran == [{"a": 1, "b": 2}]
+    assert result["answer"] == "Done."
+    assert replayed_arguments_are_json(model)
+
+
+def test_an_integer_beyond_64_bits_elsewhere_in_a_reply_is_kept_as_its_text(mode: Mode) -> None:
+    reply = AIMessage(
+        [{"type": "text", "text": "Done.", "n": [2**64]}],
+        additional_kwargs={"x": {"y": 2**70}},
+        response_metadata={"seed": -(2**64), "small": 7},
+        usage_metadata={"input_tokens": 2**64, "output_tokens": 1, "total_tokens": 2**64 + 1},
+    )
+    graph = compiled(ScriptedModel(replies=[reply]), [], checkpointer=InMemorySaver())
+    kept = run(mode, graph, "?")["messages"][-1]
+    assert kept.text == "Done."
+    assert kept.additional_kwargs["x"] == {"y": str(2**70)}
+    assert kept.response_metadata["seed"] == str(-(2**64))
+    assert kept.response_metadata["small"] == 7
+    assert kept.usage_metadata is None

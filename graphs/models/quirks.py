@@ -17,6 +17,7 @@ from langchain_core.messages import (
     ToolMessage,
     message_chunk_to_message,
 )
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from graphs.models.raw_calls import (
@@ -33,7 +34,9 @@ from graphs.models.reply_text import (
     clean_text,
     finish_reason,
     is_written_tool_call,
+    storable_data,
 )
+from tools.arguments import ArgumentsError, clean
 
 __all__ = [
     "LOOSE",
@@ -74,7 +77,9 @@ def normalize_reply(
       with name, raw arguments and a sentence that says where they broke.
     * Call ids are there, and unique in the reply and among `known_ids` (those of the thread).
     * The last call of a reply that was cut off (`finish_reason` length) is invalid.
-    * No text holds NUL or a lone surrogate. Usage that counts nothing is unknown (None).
+    * Arguments that a client parsed itself are held to the same rules as raw ones.
+    * No text holds NUL or a lone surrogate, and an integer beyond 64 bits is text. Usage that
+      counts nothing, or beyond 64 bits, is unknown (None).
     * Content, metadata and message id stay; an untouched reply is returned as it came.
     """
     if isinstance(message, AIMessageChunk):
@@ -101,14 +106,19 @@ def normalize_reply(
             changes["tool_calls"] = good
         if bad != message.invalid_tool_calls:
             changes["invalid_tool_calls"] = bad
-    content = changes.get("content", message.content)
-    if (cleaned := clean_data(content)) is not content:
-        changes["content"] = cleaned
-    usage = message.usage_metadata
-    if usage and not (usage.get("input_tokens") or usage.get("output_tokens")):
+    for field in ("content", "additional_kwargs", "response_metadata"):
+        value = changes.get(field, getattr(message, field))
+        if (cleaned := storable_data(value)) is not value:
+            changes[field] = cleaned
+    if (usage := message.usage_metadata) and not _is_usage(usage):
         changes["usage_metadata"] = None
     changed = {key: value for key, value in changes.items() if getattr(message, key) != value}
     return message.model_copy(update=changed) if changed else message
+
+
+def _is_usage(usage: UsageMetadata) -> bool:
+    counted = usage.get("input_tokens") or usage.get("output_tokens")
+    return bool(counted) and storable_data(usage) is usage
 
 
 def _calls(
@@ -121,10 +131,9 @@ def _calls(
             RawCall(c["id"], c["name"] or "", c["args"] or "") for c in message.invalid_tool_calls
         ]
         recovered, bad = parse_calls(broken)
-        good = [*message.tool_calls, *recovered]
-    good = [
-        tool_call(name=clean_text(c["name"]), args=clean_data(c["args"]), id=c["id"]) for c in good
-    ]
+        parsed, refused = _checked(message.tool_calls)
+        good, bad = [*parsed, *recovered], [*refused, *bad]
+    good = [tool_call(name=clean_text(c["name"]), args=c["args"], id=c["id"]) for c in good]
     bad = [
         invalid_tool_call(
             name=clean_text(c["name"] or ""),
@@ -135,6 +144,32 @@ def _calls(
         for c in bad
     ]
     return good, bad
+
+
+def _checked(calls: Sequence[ToolCall]) -> tuple[list[ToolCall], list[InvalidToolCall]]:
+    """Clean arguments that came parsed; those that can't be stored make their call invalid."""
+    good: list[ToolCall] = []
+    bad: list[InvalidToolCall] = []
+    for call in calls:
+        try:
+            good.append(tool_call(name=call["name"], args=clean(call["args"]), id=call["id"]))
+        except ArgumentsError as error:
+            bad.append(
+                invalid_tool_call(
+                    name=call["name"],
+                    args=_written(call["args"]),
+                    id=call["id"],
+                    error=str(error),
+                )
+            )
+    return good, bad
+
+
+def _written(arguments: Any) -> str:
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):
+        return ""
 
 
 def _reject_the_last(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
+
+from tools.plain import MAX_INTEGER, MIN_INTEGER
 
 _TAGS = r"(?:think|thinking|thought|reasoning)"
 _THINKING = re.compile(rf"\s*<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -15,6 +17,7 @@ _THINKING = re.compile(rf"\s*<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNOREC
 _THINKING_END = re.compile(rf"\A[^`]*?</{_TAGS}>\s*", re.IGNORECASE)
 _FENCE = re.compile(r"\A```(?:json|tool_call)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)
 _TOOL_CALL_TAG = re.compile(r"\A<tool_call>\s*(.*?)\s*(?:</tool_call>)?\Z", re.DOTALL)
+_DECIMAL_BITS = 10_000
 _REASONS = {"max_tokens": "length", "end_turn": "stop", "tool_use": "tool_calls"}
 
 
@@ -33,15 +36,31 @@ def clean_text(text: str) -> str:
 
 def clean_data(value: Any) -> Any:
     """Clean every text in nested lists and dicts; what is clean comes back as it is."""
-    if isinstance(value, str):
-        return clean_text(value)
+    return _each(value, lambda leaf: clean_text(leaf) if isinstance(leaf, str) else leaf)
+
+
+def storable_data(value: Any) -> Any:
+    """Clean as `clean_data` does; an integer that no checkpoint can hold becomes its text."""
+    return _each(value, _storable)
+
+
+def _each(value: Any, clean: Callable[[Any], Any]) -> Any:
     if isinstance(value, Mapping):
-        cleaned = {clean_data(key): clean_data(item) for key, item in value.items()}
+        cleaned = {_each(key, clean): _each(item, clean) for key, item in value.items()}
         return value if cleaned == value else cleaned
-    if isinstance(value, list):
-        items = [clean_data(item) for item in value]
-        return value if items == value else items
-    return value
+    if isinstance(value, list | tuple):
+        items = [_each(item, clean) for item in value]
+        return value if items == list(value) else items
+    return clean(value)
+
+
+def _storable(leaf: Any) -> Any:
+    if isinstance(leaf, str):
+        return clean_text(leaf)
+    if isinstance(leaf, int) and not MIN_INTEGER <= leaf <= MAX_INTEGER:
+        # Python writes no more than some thousand decimal digits.
+        return str(leaf) if leaf.bit_length() <= _DECIMAL_BITS else hex(leaf)
+    return leaf
 
 
 def answer_text(message: BaseMessage) -> str:
