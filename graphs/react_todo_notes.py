@@ -43,7 +43,9 @@ def build(
         ToolsFileError: The tools file is wrong.
         ModelError: The model can't be used as it is configured.
     """
-    contracts = as_contracts([*(load_tools() if tools is None else tools), notes_tool()])
+    contracts = as_contracts(
+        [*(load_tools() if tools is None else as_contracts(tools)), notes_tool()]
+    )
     builder, source, prompt = wire_react(
         model, contracts, Context, state=NotesState, given=NotesInput, output=NotesOutput
     )

@@ -16,6 +16,8 @@ from graphs import models
 from graphs.context import Context, read_context
 from graphs.errors import UsageError
 from graphs.memory import Memory
+from graphs.storable import check_storable
+from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 from graphs.thread_locks import ThreadInUseError, alone_in
 from graphs.threads import enter_thread, is_waiting, stopped_early
 from graphs.transcript import newest_question, with_ids
@@ -139,10 +141,13 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 f"recursion_limit is {settings['recursion_limit']}: "
                 f"a run needs at least {MIN_STEPS} steps"
             )
+        if not is_thread_id(str(thread_id)):
+            raise UsageError(f"{NO_THREAD_ID}: pass another one")
         read = read_context(self.context_schema or Context, context)
         if self.model_by_context:
             models.resolve(read.model)
         checked, question = _read_input(given)
+        check_storable(checked.resume if isinstance(checked, Command) else checked)
         return _Run(str(thread_id), checked, question, read, settings.get("metadata", {}))
 
     def _enter(self, run: "_Run") -> "_Run":

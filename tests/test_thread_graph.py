@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 
@@ -14,6 +15,7 @@ from graphs.thread_graph import ThreadGraph
 from graphs.threads import list_threads
 from graphs.tools_in_context import build
 from tests.support import MODES, Mode, results, run
+from tools import ContractError
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 ASK: Any = {"messages": [{"role": "user", "content": "?"}]}
@@ -204,3 +206,57 @@ def test_a_callers_system_messages_become_part_of_the_one_system_prompt(
     assert first.type == "system"
     assert first.text.endswith("Answer in German.")
     assert second.text == "q"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"messages": [("user", "a\ud83cb")]},
+        {"messages": [HumanMessage("?", additional_kwargs={"x": 2**70})]},
+        {"messages": [HumanMessage("?", name="\udc00")]},
+        {"messages": [("user", "?")], "from_notes": "\ud800"},
+    ],
+)
+def test_an_input_that_no_checkpoint_can_hold_is_refused_before_anything_is_written(
+    mode: Mode, given: Any, tmp_path: Path
+) -> None:
+    with open_graph(
+        "react_todo_notes", db=tmp_path / "r.sqlite", model=ScriptedModel(replies=[]), tools=[look]
+    ) as graph:
+        with pytest.raises(UsageError, match="can't be stored") as refused:
+            run(mode, graph, given)
+        assert "\n" not in str(refused.value)
+        assert list_threads(graph.memory) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "thread", ["a\ud83c", "x" * 201, "a\nb", "a\x00b"], ids=["surrogate", "long", "lines", "nul"]
+)
+def test_a_thread_id_that_the_command_line_refuses_is_refused_in_python_too(
+    mode: Mode, thread: str, tmp_path: Path
+) -> None:
+    with opened(tmp_path) as graph:
+        with pytest.raises(UsageError, match="1 to 200 printable characters"):
+            run(mode, graph, "?", thread=thread)
+        assert list_threads(graph.memory) == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_answer_that_no_checkpoint_can_hold_is_refused(mode: Mode, tmp_path: Path) -> None:
+    with opened(tmp_path) as graph, pytest.raises(UsageError, match="can't be stored"):
+        run(mode, graph, Command(resume="\ud800"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["tools_in_context", "react_todo_notes", "tool_search_toolkit"])
+@pytest.mark.parametrize("tools", [5, "look", {"name": "look"}])
+def test_tools_that_are_no_list_are_refused_in_one_sentence(
+    name: str, tools: Any, tmp_path: Path
+) -> None:
+    with (
+        pytest.raises(ContractError, match="tools must be a list"),
+        open_graph(name, db=tmp_path / "r.sqlite", tools=tools),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -113,10 +113,14 @@ def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> Sequence[Con
             needs one, as what is listed as state-changing in the tools file does by default.
 
     Raises:
-        ContractError: One of them can't be offered, or two have one name.
+        ContractError: One of them can't be offered, or two have one name; or it is no list.
     """
     if isinstance(tools, ToolSet):
         return tools
+    if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
+        raise ContractError(
+            shorten(repr(tools), 80), "tools must be a list of functions, tools or schemas"
+        )
     contracts: dict[str, Contract] = {}
     for tool in tools:
         made = tool if isinstance(tool, Contract) else _of(tool, trusting=trusting)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from graphs.errors import UsageError
+from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 
 DEFAULT_GRAPH = "tools_in_context"
 DEFAULT_DB = "rungs.sqlite"
-THREAD_ID_LIMIT = 200
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://|(file|sqlite|postgres(ql)?)[a-z0-9+.-]*:", re.IGNORECASE)
 OPTIONS = {
@@ -123,12 +123,25 @@ def check_thread_id(thread_id: str) -> str:
         UsageError: It is blank, too long or not printable.
     """
     text = thread_id.strip()
-    if not text or len(text) > THREAD_ID_LIMIT or not text.isprintable():
-        raise UsageError(
-            f"a thread id has 1 to {THREAD_ID_LIMIT} printable characters: "
-            "name another one, or leave --thread out"
-        )
+    if not is_thread_id(text):
+        raise UsageError(f"{NO_THREAD_ID}: name another one, or leave --thread out")
     return text
+
+
+def named_user(user: str | None) -> str | None:
+    """Return a user's id as a run's context has it: without blanks around it; None is nobody."""
+    return (user or "").strip() or None
+
+
+def needed_user(user: str) -> str:
+    """Return a user's id as `named_user` does.
+
+    Raises:
+        UsageError: It is blank.
+    """
+    if (named := named_user(user)) is None:
+        raise UsageError("the user's id is blank: say whose notes with --user")
+    return named
 
 
 def check_db(path: str) -> str:
