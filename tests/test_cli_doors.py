@@ -1,5 +1,6 @@
 """Bad input at each door of the command line: one line, exit code 2, nothing half written."""
 
+import json
 import os
 from pathlib import Path
 from unittest.mock import patch
@@ -223,3 +224,47 @@ def test_debug_shows_where_an_error_came_from(home: Path) -> None:
     assert said.code == 2
     assert "Traceback" in said.err
     assert said.err.splitlines()[-1].startswith("rungs: ")
+
+
+def test_every_command_reads_the_user_without_the_blanks_around(home: Path) -> None:
+    note = {"id": "c1", "name": "save_note", "args": {"text": "Likes tea."}}
+    model = scripted(home, [{"tool_calls": [note]}, {"text": "Noted."}])
+    assert rungs("ask", "Remember it.", "--user", "ann ", "--model", model, "-t", "t").code == 0
+    for user in ("ann", "ann ", "\tann"):
+        assert "Likes tea." in rungs("notes", "list", "--user", user).out
+        assert "Remember it." in rungs("threads", "--user", user).out
+        assert "Likes tea." in rungs("audit", "t", "--user", user).out
+    assert rungs("threads", "--user", "  ").out == rungs("threads").out
+    (key,) = [json.loads(rungs("notes", "list", "--user", "ann", "--json").out)["key"]]
+    assert rungs("notes", "delete", key, "--user", " ann").code == 0
+    assert "Likes tea." not in rungs("notes", "list", "--user", "ann").out
+
+
+@pytest.mark.parametrize("command", [["list"], ["delete", "some-key"]])
+def test_a_blank_user_is_refused_where_notes_need_one(command: list[str]) -> None:
+    assert "user's id is blank" in refused("notes", *command, "--user", " ")
+
+
+@pytest.mark.parametrize(
+    ("option", "graph"),
+    [
+        ("--max-steps", "tools_in_context"),
+        ("--max-turns", "tools_in_context"),
+        ("--max-tool-rounds", "full_agent"),
+        ("--max-steps", "react_transcript"),
+    ],
+)
+def test_a_limit_that_the_graph_does_not_have_is_refused(option: str, graph: str) -> None:
+    told = refused("ask", "q", option, "3", "--graph", graph)
+    assert option in told
+    assert graph in told
+
+
+def test_a_limit_that_the_default_or_the_threads_graph_does_not_have_is_refused(home: Path) -> None:
+    assert "tools_in_context" in refused("ask", "q", "--max-turns", "3")
+    model = scripted(home, [{"text": "Thought: I know.\nFinal Answer: yes"}])
+    begun = rungs("ask", "q", "-g", "react_transcript", "--max-turns", "3", "-m", model, "-t", "t")
+    assert begun.code == 0
+    told = refused("ask", "q", "--max-steps", "3", "-t", "t")
+    assert "--max-steps" in told
+    assert "react_transcript" in told

@@ -103,15 +103,18 @@ def ask(
 
     from graphs.cli.ask import execute
     from graphs.cli.following import Run
+    from graphs.cli.opening import check_limits
     from graphs.cli.records import recorded_settings
     from graphs.cli.screen import Screen
     from graphs.cli.settings import Settings, check_thread_id
 
     limits = (max_tool_rounds, read_only, max_turns, max_steps)
     settings = Settings(graph, user, model, docs, tools, company, *limits, schema).absolute()
+    given = settings
     if thread is not None:
         thread = check_thread_id(thread)
         settings = recorded_settings(settings, thread, db)
+    check_limits(settings.graph, given)
     run = Run(text, settings, db, thread)
     return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
 

@@ -74,6 +74,20 @@ def _wiring(name: str, settings: Settings) -> dict[str, Any]:
     return {"schema": load_schema(settings.schema)}
 
 
+def check_limits(name: str | None, settings: Settings) -> None:
+    """Refuse an option that was given for a setting that the variant does not have.
+
+    Raises:
+        UsageError: There is one; the line names the option and the graph.
+    """
+    name = name or DEFAULT_GRAPH
+    if name not in GRAPHS:
+        return
+    for field in settings.context():
+        if field not in GRAPHS[name].Context.model_fields:
+            raise UsageError(f"{OPTIONS[field]} is not for --graph {name}, which has no such limit")
+
+
 def _check_context(name: str, settings: Settings) -> None:
     """Check what goes into the run's context, and name the options where something is wrong."""
     try:

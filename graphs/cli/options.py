@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from graphs.cli.settings import check_db
+from graphs.cli.settings import check_db, named_user, needed_user
 
 Db = Annotated[
     str,
@@ -15,7 +15,11 @@ Db = Annotated[
 User = Annotated[
     str | None,
     typer.Option(
-        "--user", "-u", metavar="ID", help="Whose notes and threads; without it, notes are off."
+        "--user",
+        "-u",
+        metavar="ID",
+        callback=named_user,
+        help="Whose notes and threads; without it, notes are off.",
     ),
 ]
 MaxToolRounds = Annotated[
@@ -69,7 +73,15 @@ AsJsonLines = Annotated[
 ]
 AnswerOnly = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer alone.")]
 NotesOwner = Annotated[
-    str, typer.Option("--user", "-u", metavar="ID", help="Whose notes.", show_default=False)
+    str,
+    typer.Option(
+        "--user",
+        "-u",
+        metavar="ID",
+        callback=needed_user,
+        help="Whose notes.",
+        show_default=False,
+    ),
 ]
 Approve = Annotated[bool, typer.Option("--approve", help="Run the calls that wait.")]
 Reject = Annotated[
