@@ -14,7 +14,8 @@ from graphs.calls import via, with_arguments
 from graphs.reach import Reach
 from graphs.sealing import is_marked, restored
 from tools import Contract, redact_data
-from tools.redact import REDACTED
+from tools.redact import REDACTED, redact
+from tools.text import shorten
 
 Decision = Literal["approve", "edit", "reject", "respond"]
 DECISIONS: tuple[Decision, ...] = ("approve", "edit", "reject", "respond")
@@ -133,7 +134,8 @@ def _decide(
 ) -> Decided:
     kind, message = decision.get("type"), decision.get("message", "")
     if kind not in DECISIONS:
-        raise AnswerError(f"a decision's type is one of {', '.join(DECISIONS)}, not {kind!r}")
+        told = shorten(redact(repr(kind)), 40)
+        raise AnswerError(f"a decision's type is one of {', '.join(DECISIONS)}, not {told}")
     if not isinstance(message, str):
         raise AnswerError("a decision's message is text")
     if kind == "respond" and not message.strip():

@@ -26,6 +26,11 @@ class Call(ToolCall):
     asked: NotRequired[dict[str, Any]]
 
 
+def ids_of(calls: Any) -> list[Any]:
+    """Return the ids of calls; a state edited by hand may hold something else in their place."""
+    return [call.get("id") for call in calls if isinstance(call, dict)]
+
+
 def via(call: ToolCall) -> list[str]:
     """Name the wrapper tools that a call was made through, outermost first; none: directly."""
     return list(cast("Call", call).get("via") or ())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langchain_core.messages import BaseMessage, ToolCall
 
 from graphs.calls import Asked, as_asked, made, with_asked, without_seal
 from graphs.context import Context
@@ -12,6 +12,7 @@ from graphs.reach import Reach, Resolved
 from graphs.repeats import ENDED, WARNED, WARNING, judge
 from graphs.sealing import MARKED, is_marked, opened, resealed, secrets_of, without
 from graphs.state import Progress
+from graphs.transcript import newest_reply
 from graphs.vault import SealedError
 from graphs.waiting import Steps
 from tools import redact_data
@@ -115,14 +116,6 @@ def resolved(
     if isinstance(asked["args"], dict) and asked["args"] != call["args"]:
         call = with_asked(call, asked["args"])
     return replace(found, call=call, error=error)
-
-
-def newest_reply(messages: Sequence[BaseMessage]) -> AIMessage:
-    """Return the reply whose calls are open; a state edited by hand may have none."""
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            return message
-    return AIMessage("")
 
 
 def _without_repeats(

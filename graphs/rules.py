@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 
-from graphs.state import Standing, current
+from graphs.calls import ids_of
+from graphs.state import Replied, Standing, current
+from graphs.transcript import newest_reply
 
 
 class Rule(RunnableLambda[Any, str]):
@@ -89,14 +91,24 @@ def over_budget(state: Standing, *counted: Literal["rounds", "calls"], steps_to_
 
 
 def after_checked_reply(
-    state: Standing, *, steps_to_end: int, over: bool
+    state: Replied, *, steps_to_end: int, over: bool
 ) -> Literal["sound calls"] | AfterReply:
     """Say what follows a reply whose calls were checked: where all may run, they run at once.
 
     Takes what `after_reply` takes.
     """
     word = after_reply(state, steps_to_end=steps_to_end, over=over)
-    return "sound calls" if word == "tool calls" and state.get("calls") else word
+    return "sound calls" if word == "tool calls" and _are_all_checked(state) else word
+
+
+def _are_all_checked(state: Replied) -> bool:
+    """Tell whether the checked calls are those of the reply, which a person may have replaced."""
+    checked: Any = state.get("calls")
+    if not checked or not isinstance(checked, list):
+        return False
+    reply = newest_reply(state["messages"])
+    made = [call["id"] for call in reply.tool_calls]
+    return not reply.invalid_tool_calls and made == ids_of(checked)
 
 
 def after_reply(state: Standing, *, steps_to_end: int, over: bool) -> AfterReply:

@@ -163,6 +163,8 @@ def _changed(real: Any, shown: Any) -> Iterator[tuple[str, str]]:
         return
     if isinstance(real, Mapping):
         for key, value in real.items():
+            if isinstance(shown, Mapping) and key not in shown and isinstance(key, str):
+                yield key, redact(key)
             became = shown.get(key) if isinstance(shown, Mapping) else REDACTED
             yield from _changed(value, became)
     elif isinstance(real, list):

@@ -134,6 +134,12 @@ class Standing(TypedDict):
     remaining_steps: RemainingSteps
 
 
+class Replied(Standing):
+    """What the rule after a reply looks at, where its calls were checked with it."""
+
+    messages: Transcript
+
+
 def begin(question: str, cap: int) -> Progress:
     """Start the record of a run that may have so many rounds."""
     return Progress(

@@ -26,7 +26,7 @@ from graphs.rules import (
     over_budget,
     rule,
 )
-from graphs.state import Input, Output, Standing, State
+from graphs.state import Input, Output, Replied, Standing, State
 from graphs.wiring import wire
 from tools import SHOP_FILE, as_contracts, load_tools
 
@@ -39,7 +39,7 @@ STEPS_TO_END = 4
 
 
 @rule
-def after_model(state: Standing) -> Literal["sound calls"] | AfterReply:
+def after_model(state: Replied) -> Literal["sound calls"] | AfterReply:
     """End at a text reply; a tool call goes on, and an empty reply is asked for once more."""
     return after_checked_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 

@@ -11,7 +11,7 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from graphs.at_work import AtWork
 from graphs.call_job import call_scope, job_of
 from graphs.calls import asked_arguments, asked_name, sealed
-from graphs.checking import newest_reply, resolved
+from graphs.checking import resolved
 from graphs.control import Stopping
 from graphs.inside_tools import inside
 from graphs.jobs import Ended
@@ -23,10 +23,12 @@ from graphs.sealing import opened, secrets_of, without
 from graphs.state import State, current, loaded_tools
 from graphs.tool_events import progress_of, trace_end, trace_start
 from graphs.tool_results import good_result, result_of
-from graphs.transcript import failed_result
+from graphs.transcript import failed_result, newest_reply, unanswered
 from graphs.vault import SealedError
 from graphs.waiting import Steps
 from tools import CallScope, Contract, InjectionError, redact_data
+
+ADDED = "not executed: it was written into the reply after its calls were checked; make it again"
 
 
 class ToolRound:
@@ -49,16 +51,24 @@ class ToolRound:
         self._inside = inside(scope)
         self._ledger = Ledger(scope.store, scope.thread_id)
 
-    def still_made(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
-        """Leave out calls that a person took out of the reply, in Studio say, since its check."""
-        return [call for call in calls if call["id"] in self._asked]
+    def still_made(self, calls: Any) -> list[ToolCall]:
+        """Leave out what a person took out of the reply, in Studio say, or wrote into the state."""
+        return [call for call in calls if _is_call(call) and call["id"] in self._asked]
+
+    def never_checked(self, calls: Sequence[ToolCall]) -> list[ToolMessage]:
+        """Answer the calls that a person wrote into the reply since it was checked."""
+        if len(calls) == len(self._asked):
+            return []
+        known = {call["id"] for call in calls}
+        opened_ = [c for c in unanswered(self._state["messages"]) if c["id"] in self._asked]
+        return [failed_result(c, ADDED, "not_permitted") for c in opened_ if c["id"] not in known]
 
     def prepare(self, call: ToolCall) -> Steps[ToolMessage | AtWork]:
         """Return a call's result where its tool need not run, else the tool ready to run."""
-        if edited := (yield from self._edited(call)):
-            if edited.error is not None:
-                return failed_result(edited.call, edited.error, edited.code)
-            call = edited.call
+        edited = yield from self._edited(call)
+        if edited is not None and edited.error is not None:
+            return failed_result(edited.call, edited.error, edited.code)
+        call = edited.call if edited else call
         contract = self._reach.contract_of(call)
         if contract is None:
             gone = f"tool {call['name']} is no longer available"
@@ -106,6 +116,8 @@ class ToolRound:
             return failed_result(call, why, "not_permitted")
         if why := contract.why_unavailable(scope):
             return failed_result(call, f"{call['name']} failed: {why}")
+        if "asked" in call and not sealed(call) and (why := contract.check(call["args"]).error):
+            return failed_result(call, why, "invalid_arguments")
         if contract.cache_seconds:
             cached = yield from self._cache.get(contract, call)
             if cached is not None:
@@ -203,6 +215,15 @@ def _clean(pause: BaseException) -> BaseException:
             Interrupt(redact_data(one.value), one.id, response_schema=one.response_schema)
             for one in pause.args[0]
         ]
+    )
+
+
+def _is_call(call: Any) -> bool:
+    return (
+        isinstance(call, dict)
+        and all(isinstance(call.get(key), str) for key in ("id", "name"))
+        and isinstance(call.get("args"), dict)
+        and isinstance(call.get("asked", {}), dict)
     )
 
 

@@ -24,7 +24,7 @@ from graphs.rules import (
     over_budget,
     rule,
 )
-from graphs.state import Input, Output, Standing, State
+from graphs.state import Input, Output, Replied, Standing, State
 from graphs.wiring import wire
 from tools import as_contracts, load_tools
 
@@ -37,7 +37,7 @@ STEPS_TO_END = 4
 
 
 @rule
-def after_model(state: Standing) -> Literal["sound calls"] | AfterReply:
+def after_model(state: Replied) -> Literal["sound calls"] | AfterReply:
     """Stop at the first reply without tool calls."""
     return after_checked_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 

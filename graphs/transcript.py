@@ -104,6 +104,14 @@ def _shows_something(content: str | list[str | dict[str, Any]]) -> bool:
     )
 
 
+def newest_reply(messages: Sequence[BaseMessage]) -> AIMessage:
+    """Return the reply whose calls are open; a state edited by hand may have none."""
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message
+    return AIMessage("")
+
+
 def reply_calls(reply: AIMessage) -> list[ToolCall]:
     """List every call of a reply, those that did not parse too, as they are replayed to a model."""
     return [*reply.tool_calls, *map(as_asked, reply.invalid_tool_calls)]

@@ -135,3 +135,22 @@ def test_the_redaction_of_the_readme_does_what_it_says() -> None:
     with in_force(Filter(redactor_for(policy), lambda: {"ann@x.example"})):
         text = redact("123-45-6789 date_of_birth=1980 a@globex.example b@x.example ann@x.example")
     assert text == ("[redacted] date_of_birth=[redacted] a@globex.example [redacted] ann@x.example")
+
+
+def test_the_approvals_of_the_readme_wait_and_the_edit_runs_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUNGS_SHOP", str(home / "shop.sqlite"))
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    asked, edited = (
+        shlex.split(
+            next(line for line in page.splitlines() if line.startswith(start)), comments=True
+        )
+        for start in ("rungs ask --graph tool_calling", "rungs resume t2 --edit")
+    )
+    waiting = rungs(*asked[1:])
+    assert waiting.code == 4, waiting.err
+    assert "issue_refund" in waiting.out
+    ended = rungs(*edited[1:])
+    assert ended.code == 0, ended.err
+    assert "$4.00" in ended.out

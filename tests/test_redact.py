@@ -202,3 +202,18 @@ def test_data_loses_what_secret_names_stand_for_at_every_level() -> None:
 )
 def test_secret_names_are_told_from_counts_cursors_and_other_words(name: str, secret: bool) -> None:
     assert is_secret_name(name) is secret
+
+
+@pytest.mark.parametrize("sign", [" ", "-", ".", "\u00a0", "\u202f", "\u2011", "\u2013", "\u2212"])
+def test_a_card_number_is_taken_out_whatever_stands_between_its_groups(sign: str) -> None:
+    assert "1111" not in redact(f"paid by {sign.join(['4111', '1111', '1111', '1111'])} today")
+
+
+@pytest.mark.parametrize("name", ["PassWord", "passWord", "Pass_Word"])
+def test_a_password_is_known_however_its_name_is_spelled(name: str) -> None:
+    assert "hunter2" not in str(redact_data({name: "hunter2zzq"}))
+
+
+def test_a_secret_that_is_a_name_in_data_is_taken_out() -> None:
+    key = "sk-live-9f8e7d6c5b4a3"
+    assert key not in str(redact_data({key: {key: [1, {key: "x"}]}}))

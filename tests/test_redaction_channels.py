@@ -472,3 +472,33 @@ def test_a_run_cut_short_goes_on_elsewhere_with_the_real_arguments(
     assert ended["answer"] == "done"
     assert door.came == [("ann", PASSWORD, f"use {TOKEN}")]
     place.clean(*PLANTED)
+
+
+@pytest.mark.parametrize("key", [TOKEN, OTHER])
+@pytest.mark.parametrize("place", ["nested", "unknown argument"])
+def test_a_secret_that_is_a_name_among_the_arguments_is_found_nowhere(
+    key: str, place: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    got: list[Any] = []
+
+    def act(data: dict[str, Any]) -> str:
+        """Act on data."""
+        got.append(data)
+        return "done"
+
+    arguments = {"data": {key: 1}} if place == "nested" else {"data": {}, key: 1}
+    call = {"id": "c1", "name": "act", "args": arguments}
+    model = ScriptedModel(replies=[{"tool_calls": [call]}, "Done."])
+    db = tmp_path / "r.sqlite"
+    caplog.set_level("INFO", logger="rungs.audit")
+    with open_graph("tools_in_context", db=db, model=model, tools=[act]) as graph:
+        given = {"messages": [{"role": "user", "content": "Act"}]}
+        config: Any = {"configurable": {"thread_id": "t"}}
+        modes: Any = ["values", "updates", "messages", "custom", "debug"]
+        streamed = repr(list(graph.stream(given, config, stream_mode=modes)))
+        assert key not in streamed
+        assert key not in repr([m.model_dump() for m in model.requests[1].messages])
+        written = b"".join(file.read_bytes() for file in tmp_path.glob("r.sqlite*"))
+        assert key.encode() not in written
+    assert key not in caplog.text
+    assert got == ([{key: 1}] if place == "nested" else [])

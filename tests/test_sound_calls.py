@@ -140,3 +140,45 @@ def test_a_call_that_a_person_takes_out_of_the_reply_does_not_run(name: str) -> 
     run("invoke", graph, None)
     assert ran == ["2"]
     assert graph.get_state(THREAD).values["answer"] == "Done."
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("node", ["call_model", None])
+def test_a_reply_that_a_person_writes_in_the_place_of_another_leaves_no_call_open(
+    name: str, node: str | None
+) -> None:
+    model = asking(call(query="tea"))
+    saver = InMemorySaver()
+    graph = compiled(model, [LOOK], name, checkpointer=saver, interrupt_before=["run_tools"])
+    run("invoke", graph, "Look it up")
+    written = AIMessage("", tool_calls=[{**call(query="coffee"), "id": "c7"}])
+    graph.update_state(THREAD, {"messages": [written]}, as_node=node)
+    for _ in range(3):
+        run("invoke", graph, None)
+    messages = graph.get_state(THREAD).values["messages"]
+    answered = [message.tool_call_id for message in messages if message.type == "tool"]
+    assert answered.count("c7") == 1
+    assert result_for(messages, "c7").text == "3 of coffee"
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize(
+    "written",
+    [
+        [5],
+        "x",
+        [{"id": "c1"}],
+        [{"name": "look", "args": {"limit": "no"}, "id": "c1", "asked": {"query": "tea"}}],
+    ],
+)
+def test_calls_that_a_person_writes_into_the_state_end_no_run(name: str, written: Any) -> None:
+    model = asking(call(query="tea"))
+    saver = InMemorySaver()
+    graph = compiled(model, [LOOK], name, checkpointer=saver, interrupt_before=["run_tools"])
+    run("invoke", graph, "Look it up")
+    graph.update_state(THREAD, {"calls": written})
+    for _ in range(3):
+        run("invoke", graph, None)
+    result = result_for(graph.get_state(THREAD).values["messages"], "c1")
+    assert result.text == "3 of tea" or result.status == "error"
+    assert graph.get_state(THREAD).values["status"] == "answered"

@@ -103,7 +103,9 @@ def test_what_waits_is_shown_and_a_yes_runs_it_once(page: TestClient, home: Path
     ("body", "said"),
     [
         ('{"decisions": []}', "one decision is needed"),
-        ('{"decisions": [{"type": "maybe"}]}', "a decision's type is one of"),
+        ('{"decisions": [{"type": "maybe", "call_id": "c1"}]}', "a decision's type is one of"),
+        ('{"decisions": [{"type": "approve"}]}', "call_id"),
+        ('{"decisions": [{"type": "approve", "call_id": "c0"}]}', "name other calls"),
         ("[]", "an answer is"),
         ("{", "no JSON"),
     ],

@@ -17,9 +17,11 @@ _NETWORKS = re.compile(
     r"|62\d{14,17}"  # UnionPay
     r"|(?:50|5[6-9]|6\d)\d{10,17}"  # Maestro
 )
+# Between groups stand what people type and what web pages and PDFs put there: blanks, dashes, dots.
+_SIGN = "[ .\u00a0\u2007\u2009\u202f\u2010-\u2015\u2212-]"
 _CARD_SHAPE = (
-    r"(?<![\w.])(?:\d{12,19}|\d{4}(?P<sign>[ -])\d{4}(?P=sign)\d{4}(?P=sign)\d{4}"
-    r"(?:(?P=sign)\d{1,3})?|\d{4}(?P<amex>[ -])\d{6}(?P=amex)\d{4,5})"
+    rf"(?<![\w.])(?:\d{{12,19}}|\d{{4}}(?P<sign>{_SIGN})\d{{4}}(?P=sign)\d{{4}}(?P=sign)\d{{4}}"
+    rf"(?:(?P=sign)\d{{1,3}})?|\d{{4}}(?P<amex>{_SIGN})\d{{6}}(?P=amex)\d{{4,5}})"
 )
 _CARD = re.compile(rf"{_CARD_SHAPE}(?!\w|[.,-]\d)", re.ASCII)
 _SMALLEST_CARD = 10**11
@@ -58,7 +60,7 @@ def is_card_as_number(value: int) -> bool:
 
 def _cards(text: str, start: int) -> Iterator[Span]:
     for match in _CARD.finditer(text, start):
-        if is_card_number(match[0].replace(" ", "").replace("-", "")):
+        if is_card_number("".join(filter(str.isdigit, match[0]))):
             yield match.start(), *match.span()
 
 
@@ -91,7 +93,7 @@ def _in_url(text: str, begin: int) -> bool:
 
 CARD_RULE = rule(
     "card",
-    r"[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{2}",
+    rf"[0-9]{{4}}{_SIGN}?[0-9]{{4}}{_SIGN}?[0-9]{{2}}",
     _cards,
     rf"(?a:{_CARD_SHAPE}\w?(?:[.,-]\d?)?)",
 )

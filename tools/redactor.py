@@ -93,7 +93,12 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value, found, own)
         if isinstance(value, dict):
-            return {key: self._field(key, item, found, own) for key, item in value.items()}
+            return {
+                self.text(key, found, own) if isinstance(key, str) else key: self._field(
+                    key, item, found, own
+                )
+                for key, item in value.items()
+            }
         if isinstance(value, list | tuple):
             return [self.data(item, found, own) for item in value]
         if type(value) is int and is_card_as_number(value):

@@ -12,7 +12,7 @@ _SECRET = re.compile(
     r"|(?:api|access|secret|private|auth|account|signing|encryption|master|session|app)_?key"
     r"|(?<=_)pass"
     r")(?:_value|_hash|_\d+)?$"
-    r"|(?:password|passwd|passphrase|passcode|secret|secrets|apikey|accesskey|secretkey|privatekey"
+    r"|(?:pass_?word|passwd|passphrase|passcode|secret|secrets|apikey|accesskey|secretkey|privatekey"
     r"|accountkey|accesstoken|authtoken|refreshtoken)(?:_value|_hash|_\d+)?$"
 )
 _NO_SECRET = re.compile(

@@ -10,7 +10,6 @@ from langchain_core.messages import ToolCall, ToolMessage
 from graphs import audit
 from graphs.approvals import AnswerError, Decided, read_answer, request_for
 from graphs.calls import Call, is_edited
-from graphs.checking import newest_reply
 from graphs.context import Context
 from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
@@ -19,7 +18,7 @@ from graphs.sealing import real_arguments, resealed
 from graphs.state import State, begin, current
 from graphs.tool_events import tell_ended
 from graphs.tool_results import good_result, show
-from graphs.transcript import failed_result
+from graphs.transcript import failed_result, newest_reply
 from graphs.waiting import Steps
 from tools import Contract
 

@@ -62,9 +62,10 @@ def run_tools(tools: Sequence[Contract] | Reach, *, context: type[Context]) -> N
         progress = current(state)
         step = progress["rounds"] if progress else 0
         messages = [reach.answer(call, results[call["id"]]) for call in calls]
+        added = at_hand.never_checked(calls)
         ran = {work.call["id"]: work.call for work in works}
         for call, result in zip(calls, messages, strict=True):
             audit.tool_call(scope, ran.get(call["id"], call), result, step=step)
-        return {"messages": messages}
+        return {"messages": [*messages, *added]}
 
     return Node("run_tools", body, context, reach.tools)

@@ -27,6 +27,11 @@ def answer(db: str, thread_id: str, user: str | None, decisions: Any) -> None:
     Raises:
         UsageError: Nothing waits, or the answer decides nothing; what waited waits on.
     """
+    named = isinstance(decisions, list) and all(
+        isinstance(one, dict) and isinstance(one.get("call_id"), str) for one in decisions
+    )
+    if not named:  # an answer that came late would decide about a newer call
+        raise UsageError("an answer is a list of decisions, each with the call_id it is for")
     settings = settings_to_resume(thread_id, db, user)
     config: Any = {
         "configurable": {"thread_id": thread_id},
