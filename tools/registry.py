@@ -119,7 +119,8 @@ def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> Sequence[Con
         return tools
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
         raise ContractError(
-            shorten(repr(tools), 80), "tools must be a list of functions, tools or schemas"
+            shorten(one_line(str(tools)), 80),
+            "tools must be a list of functions, tools or schemas",
         )
     contracts: dict[str, Contract] = {}
     for tool in tools:
