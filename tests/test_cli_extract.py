@@ -343,6 +343,7 @@ def wait_for(path: Path, count: int, process: "subprocess.Popen[bytes]") -> None
         time.sleep(0.01)
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_or_killed_the_same_command_goes_on_asks_nothing_twice_and_repeats_no_line(
     ending: signal.Signals, home: Path

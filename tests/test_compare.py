@@ -439,6 +439,7 @@ def test_every_graph_there_is_can_be_compared() -> None:
     assert all(row["outcome"] != "failed" for row in said.json["rows"])
 
 
+@pytest.mark.crash
 def test_killed_and_started_again_it_repeats_nothing_that_was_finished(home: Path) -> None:
     command, env = sums(home, 30)
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -10,7 +10,7 @@ import pytest
 from graphs import open_graph
 from graphs.models import ScriptedModel
 from graphs.threads import get_thread
-from tests.support import ALL_MODES, MODES, Mode, results, run
+from tests.support import MODES, Mode, results, run
 from tools import contract
 
 ROUNDS = 2
@@ -106,10 +106,14 @@ def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_fini
     assert log.read_text().split() == [str(n) for n in range(ROUNDS)]
 
 
-@pytest.mark.parametrize("mode", ALL_MODES)
 @pytest.mark.parametrize(
-    ("known", "said"),
-    [({}, "outcome is unknown"), ({"effect": "state_changing"}, "not executed: superseded")],
+    ("mode", "known", "said"),
+    [
+        ("invoke", {}, "outcome is unknown"),
+        ("ainvoke", {}, "outcome is unknown"),
+        ("stream", {"effect": "state_changing"}, "not executed: superseded"),
+        ("astream", {"effect": "state_changing"}, "not executed: superseded"),
+    ],
 )
 def test_killed_and_asked_something_else_the_thread_answers_and_the_open_call_is_closed(
     mode: Mode, known: dict[str, Any], said: str, tmp_path: Path

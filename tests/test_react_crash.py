@@ -167,6 +167,7 @@ def in_a_process(call: str) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.crash
 def test_killed_between_two_steps_it_goes_on_and_repeats_no_action(tmp_path: Path) -> None:
     in_a_process(f"a_few(Path({str(tmp_path)!r}))")
 
