@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from graphs.models.offline_comparing import INCOMPLETE, Calls, compare, joined
+from graphs.models.offline_comparing import Calls, compare, joined
 from graphs.models.offline_conversation import Conversation
 from graphs.models.offline_finding import FOR_KIND, search_for
-from graphs.models.offline_formula import filled_formula, has_formula
+from graphs.models.offline_formula import filled_formula
 from graphs.models.offline_hop import entity_for, hop_in
 from graphs.models.offline_notes import from_notes
-from graphs.models.offline_passages import passages
 from graphs.models.offline_plan import Task, Tool, Tools, fewer_words, split
-from graphs.models.offline_reading import Finding, best_answers
+from graphs.models.offline_reading import best_answers
 from graphs.models.offline_record_step import record_step
+from graphs.models.offline_saying import by_formula, call_of, incomplete, quoted
 from graphs.models.offline_words import GENERIC, stems
 
 NOTHING = (
@@ -23,7 +22,6 @@ NOTHING = (
     " return; name a model in RUNGS_MODEL for more."
 )
 NO_QUESTION = "Ask me something: I search the documents, calculate, and keep notes."
-_GIVES_AMOUNTS = re.compile(r"[$€£]\s?\d|\d (?:dollars|euros)\b.*\d|\d.*\d (?:dollars|euros)\b")
 
 
 def next_step(seen: Conversation, tools: Tools) -> Calls | str:
@@ -68,7 +66,7 @@ def step_for(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
 def demanded_step(seen: Conversation, tools: Tools) -> Calls:
     """Return a search for the question's telling words: a call is demanded, and none needed."""
     query = fewer_words(seen.question) or seen.question.strip()
-    return [call for tool in tools.searches_for(query) for call in _call(tool, query)]
+    return [call for tool in tools.searches_for(query) for call in call_of(tool, query)]
 
 
 def _find(kind: str, seen: Conversation, tools: Tools) -> Calls | None:
@@ -76,16 +74,12 @@ def _find(kind: str, seen: Conversation, tools: Tools) -> Calls | None:
     return search_for(FOR_KIND[kind], seen) if tools.finder else None
 
 
-def _call(tool: Tool, text: str) -> Calls:
-    return [(tool.name, {tool.parameter: text})]
-
-
 def _note(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     done = seen.result_of(tools.note, task.text)
     if done is None and not tools.note and (found := _find("note", seen, tools)):
         return found
     if done is None:
-        return _call(tools.note, task.text) if tools.note else "I can't keep notes here."
+        return call_of(tools.note, task.text) if tools.note else "I can't keep notes here."
     if done.failed:
         return f"I could not keep that note: {done.result}"
     return f"I have noted: {task.text.rstrip('.')}."
@@ -94,11 +88,11 @@ def _note(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
 def _sum(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
     done = seen.result_of(tools.sum, task.text)
     if done is None and tools.off and seen.done:
-        return _incomplete([], f"working out {task.text}")
+        return incomplete([], f"working out {task.text}")
     if done is None and not tools.sum and (found := _find("sum", seen, tools)):
         return found
     if done is None:
-        return _call(tools.sum, task.text) if tools.sum else "I can't calculate here."
+        return call_of(tools.sum, task.text) if tools.sum else "I can't calculate here."
     if done.failed:
         return f"I could not work out {task.text}: {done.result}"
     return f"{task.text} = {done.result.rstrip('.')}."
@@ -133,7 +127,7 @@ def _search(task: Task, seen: Conversation, tools: Tools) -> Calls | str:
         if on_topic or (found and not stems(question) & GENERIC) or filled_formula(asked, results):
             break
         if done is None and not found:
-            return _incomplete(evidence, f'a search for "{query}"')
+            return incomplete(evidence, f'a search for "{query}"')
     return _read(question, task.context, " ".join(evidence), seen, tools)
 
 
@@ -153,7 +147,7 @@ def _resolved(
     while hop := hop_in(question):
         first = _look_up(hop.first, seen, tools, tools.searches_for(hop.first))
         if first is None:
-            return _incomplete(evidence, f'a search for "{hop.first}"')
+            return incomplete(evidence, f'a search for "{hop.first}"')
         if isinstance(first, list):
             return first
         named = entity_for(hop.relation, first.results, question)
@@ -163,7 +157,7 @@ def _resolved(
         evidence.append(named[1])
     asked = f"{context} {question}".strip()
     if evidence and _look_up(asked, seen, tools, ()) is None:
-        return _incomplete(evidence, f'a search for "{asked}"')
+        return incomplete(evidence, f'a search for "{asked}"')
     return _Resolved(question, evidence)
 
 
@@ -192,15 +186,10 @@ def _look_up(
     for tool in searches:
         done_here = seen.result_of(tool, query)
         if done_here is None:
-            calls += _call(tool, query)
+            calls += call_of(tool, query)
         else:
             results.append(done_here.result)
     return calls or _LookedUp(results)
-
-
-def _incomplete(evidence: list[str], needed: str) -> str:
-    found = f"I found that {' '.join(evidence).rstrip('.')}, but this" if evidence else "This"
-    return f"{INCOMPLETE} {found} needs one more step that I can't make now: {needed}."
 
 
 def _read(
@@ -209,49 +198,19 @@ def _read(
     """Answer from what was found; a formula is worked out where the question has its numbers."""
     results = _found(seen, tools)
     asked = f"{context} {question}".strip()
-    if (step := _by_formula(asked, results, evidence, seen, tools)) is not None:
+    if (step := by_formula(asked, results, evidence, seen, tools)) is not None:
         return step
     if found := best_answers(question, results, context):
-        return _quoted(found, evidence)
+        return quoted(found, evidence)
     failures = [call.result for call in seen.done if call.failed]
     if failures and not results:
         return f"I could not look that up: {failures[-1]}"
     return NOTHING
 
 
-def _by_formula(
-    asked: str, results: list[str], evidence: str, seen: Conversation, tools: Tools
-) -> Calls | str | None:
-    """Work a formula of the results out, or name it; None where they have none for this."""
-    if filled := filled_formula(asked, results):
-        formula, expression = filled
-        done = seen.result_of(tools.sum, expression)
-        if done is None and tools.sum:
-            return _call(tools.sum, expression)
-        if done is None and tools.off:
-            return _incomplete([formula], f"working out {expression}")
-        if done and not done.failed:
-            said = f"{formula}. {expression} = {done.result.rstrip('.')}."
-            return _quoted([Finding(said, _title_of(formula, results), 1.0)], evidence)
-    elif (named := has_formula(asked, results)) and _GIVES_AMOUNTS.search(asked):
-        said = f"{named}. I did not calculate it: the numbers for it are not all plain to me."
-        return _quoted([Finding(said, _title_of(named, results), 1.0)], evidence)
-    return None
-
-
-def _title_of(formula: str, results: list[str]) -> str:
-    return next((p.title for r in results for p in passages(r) if formula in p.text), "")
-
-
 def _found(seen: Conversation, tools: Tools) -> list[str]:
     others = {tool.name for tool in (tools.note, tools.sum, tools.finish) if tool}
     return [call.result for call in seen.done if not call.failed and call.tool not in others]
-
-
-def _quoted(found: list[Finding], evidence: str) -> str:
-    said = [f'According to "{f.title}": {f.text}' if f.title else f.text for f in found]
-    lead = f"{evidence} " if evidence and evidence not in said[0] else ""
-    return lead + "\n\n".join(said)
 
 
 def _beyond(task: Task, _seen: Conversation, _tools: Tools) -> str:
