@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-MANY = [pytest.param(name, 250, marks=pytest.mark.crash) for name in ("tool_calling", "ladder")]
+MANY = [
+    pytest.param(name, kills, marks=pytest.mark.crash)
+    for name, kills in (("tool_calling", 250), ("ladder", 60))
+]
 
 
 @pytest.mark.parametrize(("graph", "kills"), [("tool_calling", 10), ("ladder", 4), *MANY])
