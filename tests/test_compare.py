@@ -497,3 +497,60 @@ def test_the_questions_that_the_readme_shows_can_be_read(tmp_path: Path) -> None
     (block,) = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     found = read_questions(written(tmp_path, *block.splitlines()), judge=True)
     assert [question.check for question in found] == ["number", "contains", "exact", "judge"]
+
+
+EARBUDS = "What is the warranty on the wireless earbuds made by the company that acquired Acme?"
+
+
+def test_an_answer_that_calls_itself_incomplete_is_not_right_whatever_it_holds(home: Path) -> None:
+    file = home / "q.jsonl"
+    file.write_text(json.dumps({"question": EARBUDS, "expected": "Globex"}), encoding="utf-8")
+    report = str(home / "r.html")
+    said = rungs("compare", str(file), "--graphs", "one_call", "--report", report, "--json")
+    assert [row["outcome"] for row in said.json["rows"]] == ["incomplete"]
+    assert [row["correct"] for row in said.json["rows"]] == [False]
+
+
+@pytest.mark.parametrize("name", ["q.jsonl", "notes.txt", "mine.html", "folder.html"])
+def test_a_report_takes_the_place_of_nothing_but_a_report(home: Path, name: str) -> None:
+    questions = home / "q.jsonl"
+    questions.write_text('{"question": "What is 2 + 2?", "expected": 4}', encoding="utf-8")
+    target = home / name
+    if name == "folder.html":
+        target.mkdir()
+    elif name != "q.jsonl":
+        target.write_text("mine", encoding="utf-8")
+    before = None if target.is_dir() else target.read_bytes()
+    said = rungs("compare", str(questions), "--graphs", "one_call", "--report", str(target))
+    assert said.code == 2
+    assert "no report of a comparison" in said.error
+    assert target.is_dir() or target.read_bytes() == before
+    report = str(home / "report.html")
+    for _ in range(2):
+        assert rungs("compare", str(questions), "-g", "one_call", "--report", report).code == 0
+
+
+def test_what_failed_is_asked_again_and_what_was_answered_is_not(home: Path) -> None:
+    questions = home / "q.jsonl"
+    questions.write_text('{"question": "What is 2 + 2?", "expected": 4}', encoding="utf-8")
+    script = home / "m.json"
+    command = ["compare", str(questions), "-g", "one_call", "-m", f"scripted:{script}"]
+    command += ["--report", str(home / "r.html"), "--json"]
+    for replies, outcome in (([], "failed"), (["4"], "right"), (["5"], "right")):
+        script.write_text(json.dumps(replies), encoding="utf-8")
+        assert [row["outcome"] for row in rungs(*command).json["rows"]] == [outcome]
+
+
+def test_an_infinite_number_is_no_expected_answer(home: Path) -> None:
+    questions = home / "q.jsonl"
+    questions.write_text('{"question": "What is 2 + 2?", "expected": 1e400}', encoding="utf-8")
+    said = rungs("compare", str(questions), "-g", "one_call", "--report", str(home / "r.html"))
+    assert said.code == 2
+    assert "finite" in said.err
+
+
+@pytest.mark.parametrize("said", ["yes and no", "Yes or no?"])
+def test_a_judge_that_says_both_gives_no_verdict(said: str) -> None:
+    judge = Judge(ScriptedModel(replies=[said]))
+    question = Question(id="q", text="?", expected=("x",), check="judge", hops=None)
+    assert judge.check(question, "x").correct is None

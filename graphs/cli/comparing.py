@@ -15,7 +15,7 @@ from graphs.compare.comparison import Comparison, StoppedError
 from graphs.compare.contestants import Contestant, Stage, resolved
 from graphs.compare.journal import Journal, digest_of_code
 from graphs.compare.judging import Judge
-from graphs.compare.page import HEADS, cells, write_report
+from graphs.compare.page import HEADS, cells, check_target, write_report
 from graphs.compare.plots import names_of
 from graphs.compare.prices import Price, read_prices
 from graphs.compare.questions import QuestionsError, read_questions
@@ -85,6 +85,7 @@ def compare(order: Order, screen: Screen, *, json_only: bool) -> int:
     report = Path(order.report).expanduser().absolute()
     if not report.parent.is_dir():
         raise UsageError(f"there is no folder {report.parent}: create it, or name another report")
+    check_target(report)
     stage = Stage(tools=tools, judge=judge)
     setting = {"code": digest_of_code(), "docs": _documents(order), "judge": order.judge}
     setting["tools"] = _digest(order.tools) if order.tools else None

@@ -67,7 +67,12 @@ class Comparison:
     @property
     def finished(self) -> int:
         """How many rows there are."""
-        return sum(key in self._journal.rows for key in self._tasks)
+        return sum(map(self._is_finished, self._tasks))
+
+    def _is_finished(self, key: str) -> bool:
+        """Tell whether a row is there to stay: what failed, or went unjudged, is asked again."""
+        row = self._journal.rows.get(key)
+        return row is not None and row["outcome"] not in {"failed", "unknown"}
 
     def run(self, jobs: int, on_progress: Progress | None = None) -> list[Row]:
         """Ask what is not finished, so many at once, and return all rows in order.
@@ -75,7 +80,7 @@ class Comparison:
         Raises:
             StoppedError: Ctrl-C.
         """
-        open_tasks = [key for key in self._tasks if key not in self._journal.rows]
+        open_tasks = [key for key in self._tasks if not self._is_finished(key)]
         done = self.total - len(open_tasks)
         tell = on_progress or (lambda _done, _total: None)
         tell(done, self.total)

@@ -12,7 +12,10 @@ from graphs.models import retry
 from graphs.models.quirks import answer_text
 from tools import redact
 
-_VERDICT = re.compile(r"[\s*_#\"'`]*(yes|no)\b[\s*_\"'`]*[:.,\u2013\u2014-]?\s*(.*)", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"[\s*_#\"'`]*(yes|no)\b(?!\s+(?:and|or)\b)[\s*_\"'`]*[:.,\u2013\u2014-]?\s*(.*)",
+    re.IGNORECASE,
+)
 _SHOWN = 300
 
 

@@ -28,6 +28,26 @@ _SHOWN = 2000
 _STYLE = Path(__file__).with_name("report.css")
 
 
+_MADE_BY = '<meta name="generator" content="rungs compare">'
+_HEAD_BYTES = 1000
+
+
+def check_target(path: Path) -> None:
+    """Refuse a path at which something else than a report is: it would be replaced.
+
+    Raises:
+        UsageError: It is no regular file, or a file that no comparison wrote.
+    """
+    try:
+        if not path.exists():
+            return
+        ours = path.is_file() and _MADE_BY.encode() in path.read_bytes()[:_HEAD_BYTES]
+    except OSError as error:
+        raise UsageError(f"the report {path} can't be written: {error.strerror}") from None
+    if not ours:
+        raise UsageError(f"{path} is there and is no report of a comparison: name another file")
+
+
 def write_report(path: Path, rows: Sequence[Row], prices: Mapping[str, Price], title: str) -> None:
     """Write the report; what was there before stays until the new one is whole.
 
@@ -40,7 +60,7 @@ def write_report(path: Path, rows: Sequence[Row], prices: Mapping[str, Price], t
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            Path(draft).replace(path)
+            Path(draft).replace(path.resolve())
         except BaseException:
             with contextlib.suppress(OSError):
                 Path(draft).unlink()
@@ -67,6 +87,7 @@ def page(rows: Sequence[Row], prices: Mapping[str, Price], title: str) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{_MADE_BY}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
   content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">

@@ -6,6 +6,7 @@
 """
 
 import json
+import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,7 +155,10 @@ def _expected(found: dict[str, Any]) -> tuple[tuple[str, ...] | float, Check]:
     if check == "number":
         if not is_number:
             raise ValueError('"expected" must be a number, as "check" says')
-        return float(cast("float", expected)), "number"
+        number = float(cast("float", expected))
+        if not math.isfinite(number):
+            raise ValueError('"expected" must be a finite number')
+        return number, "number"
     texts = expected if isinstance(expected, list) else [expected]
     if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
         raise ValueError('"expected" must be a text, a list of texts, or a number')

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from graphs.compare.checks import Verdict
 from graphs.compare.questions import Question
+from graphs.incomplete import is_incomplete
 from graphs.receipts import MODEL_FAILED, failure_of
 
 Outcome = Literal[
@@ -89,6 +90,8 @@ def row_of(
     usage = result.get("usage") or {}
     status, answer = result.get("status"), answer_of(result)
     reason = str(result.get("stop_reason") or "it waits for a person")
+    if answer and is_incomplete(answer):
+        verdict = Verdict(correct=False, why="the answer calls itself incomplete")
     return Row(
         id=question.id,
         question=question.text,
