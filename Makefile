@@ -40,6 +40,10 @@ run: $(RUN_READY) ## answer a question with tools: make run Q="..." DOCS=~/my/do
 test: $(DEV_READY) ## run the tests, offline
 	@$(BIN)/python -m pytest -n auto
 
+.PHONY: test-processes
+test-processes: $(DEV_READY) ## run the tests whose commands are stopped, killed or run side by side
+	@$(BIN)/python -m pytest -n auto -m processes
+
 .PHONY: test-server
 test-server: $(DEV_READY) ## run the tests that start LangGraph's server
 	@$(BIN)/python -m pytest -m server

@@ -1,14 +1,21 @@
 """Run-time settings: what Studio draws as a form, and Python callers pass as `context=`."""
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import difflib
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from graphs.errors import UsageError
+
+_MISSPELLED = 0.9
 
 
 class Context(BaseModel):
     """Settings that every variant has.
 
-    Unknown keys are ignored, because Studio and the servers send keys of their own.
+    Unknown keys are ignored, because Studio and the servers send keys of their own, and one
+    context may serve several variants. A key that is a setting but for its spelling is an error.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
@@ -47,6 +54,19 @@ class Context(BaseModel):
         le=1_000_000,
         description="Characters of one tool result that are kept and shown to the model.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_what_is_misspelled(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            for key in data.keys() - cls.model_fields.keys():
+                if meant := _meant(str(key), cls.model_fields.keys() - data.keys()):
+                    raise PydanticCustomError(
+                        "misspelled",
+                        "{key} is no setting: did you mean {meant}?",
+                        {"key": str(key), "meant": meant},
+                    )
+        return data
 
     @property
     def user(self) -> str | None:
@@ -155,6 +175,15 @@ class StepsContext(Context):
         return self.max_steps
 
 
+def _meant(key: str, names: set[str]) -> str | None:
+    """Return the setting that a key is but for its spelling: `maxSteps`, `max_step`."""
+    plain = {name.replace("_", ""): name for name in sorted(names)}
+    near = difflib.get_close_matches(
+        key.lower().replace("_", "").replace("-", ""), plain, n=1, cutoff=_MISSPELLED
+    )
+    return plain[near[0]] if near else None
+
+
 def read_context(schema: type[Context], value: object) -> Context:
     """Make a context of what a caller passed; None means the defaults.
 
@@ -178,7 +207,7 @@ def read_context(schema: type[Context], value: object) -> Context:
         return schema.model_validate(data)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+            ": ".join(filter(None, [".".join(str(part) for part in item["loc"]), item["msg"]]))
             for item in error.errors(include_url=False, include_context=False)
         )
         raise UsageError(f"context: {problems}") from None

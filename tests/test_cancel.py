@@ -1,6 +1,5 @@
 """Cancel: what can be stopped is, nothing more starts, and the thread takes the next message."""
 
-import _thread
 import asyncio
 import signal
 import threading
@@ -119,7 +118,7 @@ def test_ctrl_c_in_a_sync_caller_stops_its_tools_and_the_thread_goes_on(tmp_path
 
     def press() -> None:
         eventually(lambda: len(tools.began) == 3)
-        _thread.interrupt_main()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     threading.Thread(target=press, daemon=True).start()
     model = ScriptedModel(replies=replies())
@@ -212,6 +211,7 @@ async def waits(path: str) -> str:
     return "waited"
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("tool", ["polite", "waits"])
 def test_ctrl_c_stops_a_tool_that_can_be_stopped_and_the_run_can_be_resumed(
     home: Path, tool: str

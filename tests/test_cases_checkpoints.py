@@ -158,7 +158,15 @@ def test_a_missing_question_is_refused_before_anything_is_written(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "context", [{"max_tool_rounds": 0}, {"tool_timeout": "soon"}, {"tool_result_limit": 1}, 3]
+    "context",
+    [
+        {"max_tool_rounds": 0},
+        {"tool_timeout": "soon"},
+        {"tool_result_limit": 1},
+        {"max_tool_round": 3},
+        {"maxToolRounds": 3},
+        3,
+    ],
 )
 def test_a_context_value_out_of_its_bounds_is_one_line_that_names_it(
     mode: Mode, context: Any, tmp_path: Path
@@ -169,7 +177,19 @@ def test_a_context_value_out_of_its_bounds_is_one_line_that_names_it(
     ):
         run(mode, graph, "?", context=context)
     assert "\n" not in str(caught.value)
+    for key in context if isinstance(context, dict) else ["mapping"]:
+        assert key in str(caught.value)
     assert graph.name == NAME
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_context_may_hold_what_servers_and_other_variants_put_there(
+    mode: Mode, tmp_path: Path
+) -> None:
+    context = {"langgraph_auth_user": "ann", "max_tool_calls": 3, "max_steps": 2}
+    model = ScriptedModel(replies=["ok"])
+    with open_graph(NAME, db=tmp_path / "r.sqlite", model=model) as graph:
+        assert run(mode, graph, "?", context=context)["answer"] == "ok"
 
 
 @pytest.mark.parametrize("mode", MODES)

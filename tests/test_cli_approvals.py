@@ -139,6 +139,7 @@ def test_quiet_tells_it_on_stderr_in_one_line(desk: Desk) -> None:
     assert "--approve --call c1" in said.error
 
 
+@pytest.mark.processes
 def test_a_yes_in_another_process_pays_once_and_a_second_one_finds_nothing(desk: Desk) -> None:
     finish(start(*desk.command(desk.call("c1", 5))))
     said = finish(start("resume", "t", "--approve", "--db", desk.db))
@@ -383,6 +384,7 @@ def at(desk: Desk) -> Iterator[Callable[..., Terminal]]:
             terminal.process.communicate()
 
 
+@pytest.mark.processes
 def test_at_a_terminal_a_person_is_asked_and_the_run_goes_on(
     desk: Desk, at: Callable[..., Terminal]
 ) -> None:
@@ -400,6 +402,7 @@ def test_at_a_terminal_a_person_is_asked_and_the_run_goes_on(
     assert desk.paid == ["5"]
 
 
+@pytest.mark.processes
 def test_at_a_terminal_a_wrong_edit_is_told_and_asked_again(
     desk: Desk, at: Callable[..., Terminal]
 ) -> None:
@@ -420,6 +423,7 @@ def test_at_a_terminal_a_wrong_edit_is_told_and_asked_again(
     assert desk.paid == ["4"]
 
 
+@pytest.mark.processes
 def test_at_a_terminal_each_call_is_decided_and_resume_asks_again(
     desk: Desk, at: Callable[..., Terminal]
 ) -> None:
@@ -444,6 +448,7 @@ def test_at_a_terminal_each_call_is_decided_and_resume_asks_again(
     assert "too much" in desk.results()[1]
 
 
+@pytest.mark.processes
 def test_ctrl_c_at_the_prompt_ends_with_130_and_the_thread_waits_on(
     desk: Desk, at: Callable[..., Terminal]
 ) -> None:
@@ -457,6 +462,7 @@ def test_ctrl_c_at_the_prompt_ends_with_130_and_the_thread_waits_on(
     assert desk.paid == ["5"]
 
 
+@pytest.mark.processes
 def test_the_end_of_the_input_leaves_it_waiting(desk: Desk, at: Callable[..., Terminal]) -> None:
     terminal = at(*desk.command(desk.call("c1", 5)))
     terminal.answer("\x04")

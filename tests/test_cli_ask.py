@@ -124,6 +124,7 @@ def test_a_terminal_of_any_width_shows_it(
     assert "232" in shown.replace("\n", "")
 
 
+@pytest.mark.processes
 def test_no_color_is_respected_and_no_character_is_too_much_for_ascii(home: Path) -> None:
     model = scripted(home, [{"text": "Größe → 5 € 🙂"}])
     env = {"PYTHONIOENCODING": "ascii", "NO_COLOR": "1", "PYTHONUTF8": "0"}

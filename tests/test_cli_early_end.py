@@ -12,7 +12,7 @@ from tests.cli import ROOT, Said, home, rungs, scripted
 
 __all__ = ["home"]
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("home")]
 
 QUESTION = "Is this kept whole? " + "word " * 400 + "the end"
 

@@ -16,6 +16,8 @@ from tests.cli import REFUND, Said, finish, home, rungs, scripted, start
 
 __all__ = ["home"]
 
+pytestmark = pytest.mark.processes
+
 TOOLS = """
 [read_only.calculator]
 use = "tools.calculator:calculator"
@@ -157,7 +159,11 @@ def test_a_second_ctrl_c_quits_at_once(home: Path) -> None:
     assert slow.process.stderr is not None
     slow.process.stderr.readline()
     slow.process.send_signal(signal.SIGINT)
-    assert finish(slow.process).code == 130
+    quit_at_once = finish(slow.process)
+    assert quit_at_once.code == 130
+    assert "quit while write_slowly" in quit_at_once.err
+    assert "whether it took effect is unknown" in quit_at_once.err
+    assert f"resume t --db {slow.db}" in quit_at_once.err
     assert slow.written.read_text(encoding="utf-8") == "begun\n"
 
 
@@ -188,7 +194,7 @@ def test_a_full_disk_is_told_in_one_line(home: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         said = finish(start("ask", "What is 1+1?", "--db", str(home / "m.sqlite"), stdout=full))
     assert said.code == 1
-    assert "No space left" in said.error
+    assert "no space is left" in said.error
 
 
 def test_ctrl_c_inside_a_rung_waits_for_its_tool_and_starts_nothing_more(home: Path) -> None:

@@ -463,6 +463,7 @@ def test_killed_and_started_again_it_repeats_nothing_that_was_finished(home: Pat
     assert len(after) == len({row["id"] for row in after}) == 30
 
 
+@pytest.mark.processes
 def test_ctrl_c_ends_with_130_and_says_how_to_go_on(home: Path) -> None:
     command, env = sums(home, 30)
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -13,6 +13,8 @@ from graphs.threads import get_thread
 from tests.support import MODES, Mode, results, run
 from tools import contract
 
+pytestmark = pytest.mark.processes
+
 ROUNDS = 2
 STEPS = 2 * ROUNDS + 1
 QUESTION = "How many effects?"

@@ -280,6 +280,7 @@ print(library.ran, model.requests[0].tools, output["answer"])
 """
 
 
+@pytest.mark.processes
 def test_what_was_loaded_is_loaded_in_a_process_of_its_own(tmp_path: Path) -> None:
     desk = Desk(NAME, "invoke", tmp_path, search("a", "refund an order"), use("b", "refund_order"))
     desk.run("?")

@@ -328,6 +328,7 @@ DocsIndex(sys.argv[1]).refresh(progress)
 """
 
 
+@pytest.mark.processes
 def test_a_kill_midway_leaves_the_old_index_whole(docs: Path, reads: list[str]) -> None:
     with DocsIndex(docs) as index:
         index.refresh()
@@ -360,6 +361,7 @@ print(len(calls), index.search("zither").available)
 """
 
 
+@pytest.mark.processes
 def test_two_processes_may_index_at_once_and_the_work_is_done_once(docs: Path) -> None:
     for i in range(200):
         write(docs / f"new{i}.md", "zither " * 500)

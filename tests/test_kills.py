@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 MANY = [
     pytest.param(name, kills, marks=pytest.mark.crash)
     for name, kills in (("tool_calling", 250), ("ladder", 60))

@@ -275,6 +275,7 @@ with open_memory(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.processes
 def test_several_processes_may_open_a_new_file_at_once(path: Path) -> None:
     openers = [
         subprocess.Popen([sys.executable, "-c", OPENER, str(path), str(number)])

@@ -191,6 +191,7 @@ with open_memory(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.processes
 def test_several_processes_may_write_at_once(memory: Memory) -> None:
     """Each batch reads before it writes, which SQLite refuses a transaction that began reading."""
     writers = [
@@ -217,6 +218,7 @@ def visit(path: Path) -> str:
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
 
 
+@pytest.mark.processes
 def test_opening_a_file_twice_in_one_process_drops_no_lock_of_the_first(memory: Memory) -> None:
     """A file that is opened and closed by hand loses every lock that its process holds on it."""
     memory.store.put(("n",), "a", {"text": "first"})
@@ -246,6 +248,7 @@ with open_memory(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.processes
 def test_a_run_that_is_killed_leaves_a_thread_that_can_be_read_and_finished(
     tmp_path: Path,
 ) -> None:

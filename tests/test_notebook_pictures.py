@@ -193,6 +193,7 @@ def test_a_table_shows_words_as_words() -> None:
     assert "<td>&lt;b&gt;</td>" in Table(["x"], [["<b>"]])._repr_html_()
 
 
+@pytest.mark.processes
 def test_a_workplace_is_of_its_own_works_offline_and_is_gone_in_the_end(tmp_path: Path) -> None:
     code = (
         "import os\nfrom graphs.notebook import workplace\nplace = workplace()\n"

@@ -246,6 +246,7 @@ with open_memory(sys.argv[1]) as memory:
 """
 
 
+@pytest.mark.processes
 def test_saves_at_once_in_several_processes_lose_no_note(tmp_path: Path) -> None:
     path = tmp_path / "rungs.sqlite"
     savers = [subprocess.Popen([sys.executable, "-c", SAVER, str(path), name]) for name in "abc"]

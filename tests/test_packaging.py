@@ -30,6 +30,7 @@ def test_the_three_packages_come_from_here() -> None:
         assert Path(package.__file__ or "").parent == ROOT / package.__name__
 
 
+@pytest.mark.processes
 def test_a_stray_tools_package_does_not_win_over_ours(tmp_path: Path) -> None:
     for name in ("tools", "prompts"):
         (tmp_path / name).mkdir()

@@ -451,6 +451,7 @@ def killer(tmp_path: Path, work: str) -> tuple[int, list[Any], str]:
     return told["kills"], told["seen"], done.stderr
 
 
+@pytest.mark.processes
 def test_a_kill_at_any_statement_of_the_first_use_leaves_nothing_or_a_whole_shop(
     tmp_path: Path,
 ) -> None:
@@ -460,12 +461,14 @@ def test_a_kill_at_any_statement_of_the_first_use_leaves_nothing_or_a_whole_shop
     assert all(after == WHOLE for _, after in seen)
 
 
+@pytest.mark.processes
 def test_a_kill_at_any_statement_of_a_refund_leaves_it_done_or_not_done(tmp_path: Path) -> None:
     kills, seen, _ = killer(tmp_path, "refund")
     assert kills >= 5
     assert seen == [0] * kills + [1]
 
 
+@pytest.mark.processes
 def test_processes_that_come_first_together_make_one_shop_and_refund_from_it(
     tmp_path: Path,
 ) -> None:

@@ -11,6 +11,8 @@ FAILED = 1
 USAGE = 2
 PIPE_CLOSED = 141
 
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
 EXIT_CODES = {
     "answered": 0,
     "record": 0,
@@ -71,6 +73,9 @@ def explain(error: BaseException) -> tuple[int, str]:
         return USAGE, f"{one_line(error.format_message()).rstrip('.')} (see {command} --help)"
     if isinstance(error, ValueError) and _is_ours(type(error)):
         return USAGE, one_line(str(error))
+    if isinstance(error, OSError) and error.errno in _FULL:
+        place = f" for {error.filename}" if error.filename else ""
+        return FAILED, f"no space is left{place}: free some, or write elsewhere, and try again"
     from tools.results import describe_error
 
     return FAILED, f"{one_line(describe_error(error))} (--debug shows where)"

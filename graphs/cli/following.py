@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from graphs.cli.answers import Answer, Decisions
 from graphs.cli.interrupts import stoppable
 from graphs.cli.pauses import Pause, pause_of, why_waiting
-from graphs.cli.receipt import BESIDE
+from graphs.cli.receipt import BESIDE, next_command
 from graphs.cli.screen import Screen
 from graphs.cli.settings import Settings
 from graphs.cli.steps import Steps
@@ -80,6 +80,8 @@ def follow(
             HumanMessage(graph.memory.store.get(NAMESPACE, thread_id).value["question"])
         )
     steps = Steps(screen, transcript)
+    left = {"thread_id": thread_id, "status": "cancelled"}
+    go_on = next_command(left, run.db, run.settings.user)
     values: Mapping[str, Any] = before.values
     paused, told = False, decisions is not None
     # With these modes alone LangGraph runs a step in this thread, where Ctrl-C ends a wait.
@@ -93,7 +95,7 @@ def follow(
     try:
         with (
             controlled(_hearing(steps, lambda: stop.requested)) as control,
-            stoppable(lambda: steps.busy, control.stop, screen.note) as stop,
+            stoppable(lambda: steps.busy, control.stop, screen.note, go_on) as stop,
         ):
             steps.begin()
             for mode, chunk in stream:

@@ -5,8 +5,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import NoReturn
 
 from graphs.cli import CANCELLED, leave
 
@@ -20,7 +21,10 @@ class Stop:
 
 @contextmanager
 def stoppable(
-    running: Callable[[], str], stop_tools: Callable[[], list[str]], say: Callable[[str], None]
+    running: Callable[[], str],
+    stop_tools: Callable[[], list[str]],
+    say: Callable[[str], None],
+    go_on: str,
 ) -> Iterator[Stop]:
     """Handle Ctrl-C while a run goes on.
 
@@ -34,6 +38,7 @@ def stoppable(
         running: Names the tools that run now; "" while the model is waited for.
         stop_tools: Asks them to stop, and names those that can only be waited for.
         say: Tells the user what is going on.
+        go_on: The command that goes on with the thread, for whoever quits.
 
     Yields:
         The `Stop` to look at between two steps.
@@ -42,7 +47,7 @@ def stoppable(
 
     def on_interrupt(_signal: int, _frame: object) -> None:
         if stop.requested:
-            _quit()
+            _quit(running(), go_on)
         stop.requested = True
         tools = running()
         if not tools:
@@ -61,7 +66,10 @@ def stoppable(
         signal.signal(signal.SIGINT, before)
 
 
-def _quit() -> None:
-    if sys.stderr.isatty():
-        os.write(sys.stderr.fileno(), b"\x1b[?25h\n")  # the spinner had hidden the cursor
+def _quit(running: str, go_on: str) -> NoReturn:
+    """End the process at once: Rich's locks may be held, so the last words are written plainly."""
+    shown = b"\x1b[?25h\n" if sys.stderr.isatty() else b""  # the spinner had hidden the cursor
+    left = f" while {running} ran: whether it took effect is unknown" if running else ""
+    with suppress(OSError, ValueError):
+        os.write(sys.stderr.fileno(), shown + f"rungs: quit{left}; go on with: {go_on}\n".encode())
     leave(CANCELLED)

@@ -124,7 +124,7 @@ def check_thread_id(thread_id: str) -> str:
     """
     text = thread_id.strip()
     if not is_thread_id(text):
-        raise UsageError(f"{NO_THREAD_ID}: name another one, or leave --thread out")
+        raise UsageError(f"{NO_THREAD_ID}: name another one (rungs threads lists those there are)")
     return text
 
 
