@@ -3,10 +3,12 @@
 The model picks the next tool call after reading what the last one returned, and nobody wired how
 many there will be. The loop ends when it calls `finish` with its answer, or at the step budget: ten
 steps, then one last call without tools, flagged as having hit the limit. A reply in plain text,
-without a call, is taken for the answer too.
+without a call, is taken for the answer too. An answer that calls itself incomplete is flagged like
+one at the limit: ten steps, or the fewer that the model took, were not enough.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal, cast
 
 import langgraph.types  # noqa: F401 - before langchain_core: the other order takes a third longer
@@ -15,6 +17,7 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.action_space import FINISH, action_space
 from graphs.context import StepsContext
+from graphs.incomplete import judged
 from graphs.nodes import approve, call_model, finalize, finish, run_tools, validate_calls
 from graphs.nodes.finish import finishing_result
 from graphs.rules import (
@@ -35,6 +38,8 @@ Context = StepsContext
 
 STEPS_TO_END = 4
 """Steps from a reply to the end: `validate_calls`, `approve`, `run_tools`, `finalize`."""
+
+AFTER = "the agent's loop"
 
 
 @rule
@@ -87,11 +92,16 @@ def build(
     contracts = action_space(tools, loop=True)
     builder, source, prompt = wire(model, contracts, Context, prompt="full_agent")
 
-    builder.add_node("call_model", call_model(source, prompt, tools=contracts, context=Context))
+    builder.add_node(
+        "call_model",
+        call_model(
+            source, prompt, tools=contracts, context=Context, judge=partial(judged, after=AFTER)
+        ),
+    )
     builder.add_node("validate_calls", validate_calls(contracts, context=Context, approval=True))
     builder.add_node("approve", approve(contracts, context=Context))
     builder.add_node("run_tools", run_tools(contracts, context=Context))
-    builder.add_node("finish", finish(source, tool=FINISH, context=Context))
+    builder.add_node("finish", finish(source, tool=FINISH, context=Context, after=AFTER))
     builder.add_node("finalize", finalize(source, prompt, context=Context, counted="step"))
 
     builder.add_edge(START, "call_model")

@@ -6,6 +6,8 @@ guess about it (seed "The Augmented LLM", the ladder).
 
 import re
 
+from graphs.state import Ending, ending
+
 _MARK = re.compile(
     r"[\s*_#>`\"']*incomplete\b[\s*_`\"']*(?:[:.,;\u2013\u2014\uff1a-]|$)", re.IGNORECASE
 )
@@ -14,3 +16,16 @@ _MARK = re.compile(
 def is_incomplete(answer: str) -> bool:
     """Tell whether an answer begins with "Incomplete:", in any case and with any emphasis."""
     return _MARK.match(answer) is not None
+
+
+def judged(end: Ending, after: str) -> Ending:
+    """Return the ending, flagged where the answer calls itself incomplete.
+
+    Args:
+        end: The ending.
+        after: What was not enough then, in the singular: "one tool round".
+    """
+    if end["status"] != "answered" or not is_incomplete(end["answer"] or ""):
+        return end
+    reason = f"{after} was not enough: the answer says that it is incomplete"
+    return ending(end["answer"], "tool_limit", reason)

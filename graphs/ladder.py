@@ -6,7 +6,7 @@ and results of those below. Each rung leaves a receipt. A refusal, or a model th
 ends it: no rung would do better. `rungs=` names others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NotRequired
 
@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from graphs.context import StepsContext
 from graphs.errors import UsageError
+from graphs.names import is_node_name
 from graphs.nodes import climb
 from graphs.receipts import Receipt
 from graphs.rules import rule
@@ -107,17 +108,30 @@ def _built(
         UsageError: There is none, one comes twice, or one does not exist.
     """
     built: dict[str, StateGraph[Any, Any, Any, Any]] = {}
-    for rung in [rungs] if isinstance(rungs, str) else rungs:
-        name, graph = (rung, None) if isinstance(rung, str) else rung
+    if isinstance(rungs, str) or not isinstance(rungs, Iterable):
+        rungs = [rungs]
+    for name, graph in map(_named, rungs):
         if name in built:
             raise UsageError(f"the rung {name!r} comes twice: name each once")
         if graph is None and (name == NAME or name not in GRAPHS):
             known = ", ".join(other for other in GRAPHS if other != NAME)
             raise UsageError(f"there is no rung {name!r}; there are: {known}")
+        if not is_node_name(name):
+            raise UsageError(f"a rung can't be called {name!r}: take another word for it")
         built[name] = graph or GRAPHS[name].build(model=model, tools=tools)
     if not built:
         raise UsageError("a ladder has at least one rung: name one")
     return built
+
+
+def _named(rung: Any) -> tuple[str, StateGraph[Any, Any, Any, Any] | None]:
+    """Read a rung: a name, or a name and a graph."""
+    if isinstance(rung, str):
+        return rung, None
+    match rung:
+        case (str() as name, StateGraph() as graph):
+            return name, graph
+    raise UsageError(f"a rung is a name, or a name and an uncompiled graph, not {rung!r}")
 
 
 graph = build().compile(name=NAME)

@@ -16,8 +16,8 @@ from langgraph.graph import END, START, StateGraph
 
 from graphs.action_space import action_space
 from graphs.context import Context
+from graphs.incomplete import judged
 from graphs.nodes import answer, approve, call_model, run_tools, validate_calls
-from graphs.nodes.answer import judged
 from graphs.rules import AfterReply, after_reply, rule
 from graphs.state import Input, Output, Standing, State, current
 from graphs.wiring import wire

@@ -7,6 +7,7 @@ from typing import Any
 
 import prompts
 from graphs.errors import UsageError
+from graphs.names import is_node_name
 from prompts import Template
 from tools import Contract
 
@@ -53,12 +54,13 @@ class Step:
         if self.tools is None:
             return [tool for tool in tools if tool.name.startswith("search")] or list(tools)
         by_name = {tool.name: tool for tool in tools}
-        if missing := [name for name in self.tools if name not in by_name]:
+        wanted = [self.tools] if isinstance(self.tools, str) else self.tools
+        if missing := [name for name in wanted if name not in by_name]:
             raise UsageError(
                 f"step {self.name}: there is no tool {missing[0]!r}; "
                 f"there are: {', '.join(by_name)}"
             )
-        return [by_name[name] for name in self.tools]
+        return [by_name[name] for name in wanted]
 
 
 STEPS = (
@@ -81,17 +83,33 @@ def read_steps(steps: Sequence[Any] | None) -> list[Step]:
     shipped = {step.name: step for step in STEPS}
     read: list[Step] = []
     seen: Counter[str] = Counter()
-    for given in STEPS if steps is None else steps:
+    for given in _listed(STEPS if steps is None else steps):
         step = shipped.get(given, given) if isinstance(given, str) else given
         if not isinstance(step, Step):
             raise UsageError(f"steps holds {given!r}: give a Step, or one of {', '.join(shipped)}")
-        if step.name in _TAKEN or not step.name.isidentifier():
+        if step.name in _TAKEN or not is_node_name(step.name) or not step.name.isidentifier():
             raise UsageError(f"a step can't be called {step.name!r}: take another word for it")
         seen[step.name] += 1
         count = seen[step.name]
         read.append(replace(step, name=f"{step.name}_{count}") if count > 1 else step)
+    names = Counter(step.name for step in read)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise UsageError(
+            f"two steps are called {twice[0]!r}, which a step that comes again is numbered to: "
+            "take another word for one"
+        )
     if len(read) < 2:  # noqa: PLR2004 - one that looks something up, and one that answers
         raise UsageError("a workflow has at least two steps: one with tools, and one that answers")
     if read[-1].tools != ():
         raise UsageError(f"the last step, {read[-1].name}, must write the answer: give it tools=()")
     return read
+
+
+def _listed(steps: Any) -> list[Any]:
+    """Return the steps as a list; one alone counts as such."""
+    if isinstance(steps, str | Step):
+        return [steps]
+    try:
+        return list(steps)
+    except TypeError:
+        raise UsageError(f"steps is {steps!r}: give a list of steps") from None

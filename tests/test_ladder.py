@@ -24,6 +24,8 @@ USAGE = {"input_tokens": 100, "output_tokens": 10}
 
 __all__ = ["home"]
 
+OWN = GRAPHS["one_call"].build(model="offline")
+
 
 def rungs_of(result: dict[str, Any]) -> list[tuple[str, str | None]]:
     return [(receipt["rung"], receipt["failure"]) for receipt in result["receipts"]]
@@ -182,9 +184,14 @@ def test_other_rungs_may_be_named_any_graph_or_one_of_one_s_own(mode: Mode) -> N
         (("one_cal",), "no rung 'one_cal'; there are: .*one_call"),
         (("ladder",), "no rung 'ladder'"),
         (("one_call", "one_call"), "comes twice"),
+        ((("__start__", OWN),), "can't be called '__start__'"),
+        ((("a:b", OWN),), "can't be called 'a:b'"),
+        ((("mine",),), "a name and an uncompiled graph, not"),
+        ((("mine", OWN.compile()),), "a name and an uncompiled graph, not"),
+        (5, "a name and an uncompiled graph, not 5"),
     ],
 )
-def test_rungs_that_are_no_ladder_are_refused(rungs: tuple[str, ...], reason: str) -> None:
+def test_rungs_that_are_no_ladder_are_refused(rungs: Any, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         ladder.build(rungs=rungs)
 
@@ -197,6 +204,43 @@ def test_a_second_question_begins_at_the_bottom_with_receipts_of_its_own(mode: M
     assert rungs_of(second) == [("one_call", None)]
     assert second["usage"]["model_calls"] == 2
     assert "1-year limited warranty" in second["answer"]
+
+
+# ---- what is streamed
+
+
+def streamed(mode: Mode, **asked: Any) -> list[Any]:
+    """Return what `custom` told of a run that climbs one rung."""
+    given = {"messages": [("user", EARBUDS)]}
+    graph = compiled("offline", name="ladder")
+    if mode == "stream":
+        return list(graph.stream(given, stream_mode=["updates", "custom"], **asked))
+
+    async def collected() -> list[Any]:
+        parts = graph.astream(given, stream_mode=["updates", "custom"], **asked)
+        return [part async for part in parts]
+
+    return asyncio.run(collected())
+
+
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_the_ladder_s_stream_tells_which_tool_of_a_rung_runs_before_the_rung_ends(
+    mode: Mode,
+) -> None:
+    order = [
+        (told["tool"], told["state"]) if kind == "custom" else next(iter(told))
+        for kind, told in streamed(mode)
+    ]
+    search = [("search_products", "started"), ("search_products", "ended")]
+    assert order == [*search, "one_call", *search, *search, "fixed_workflow"]
+
+
+@pytest.mark.parametrize("mode", ["stream", "astream"])
+def test_who_streams_subgraphs_too_hears_of_each_tool_once(mode: Mode) -> None:
+    parts = streamed(mode, subgraphs=True)
+    told = [(ns[0].split(":")[0], told) for ns, kind, told in parts if kind == "custom"]
+    assert [rung for rung, _ in told] == ["one_call"] * 2 + ["fixed_workflow"] * 4
+    assert len({(event["call_id"], event["state"]) for _, event in told}) == len(told)
 
 
 # ---- pauses, kills and other processes
@@ -306,6 +350,23 @@ def test_a_rung_that_was_not_enough_ends_with_3_and_names_the_ladder() -> None:
     assert said.code == 3
     assert said.out.startswith("Incomplete: ")
     assert "--graph ladder climbs" in said.err
+
+
+@pytest.mark.parametrize("graph", ["full_agent", "ladder"])
+def test_the_highest_rung_names_no_higher_one_but_the_option_that_allows_more(
+    graph: str, home: Path
+) -> None:
+    steps = [call("search_policy", f"s{n}", query=f"x {n}") for n in range(2)]
+    incomplete = [INCOMPLETE, ".", ".", INCOMPLETE] if graph == "ladder" else []
+    model = scripted(home, [*incomplete, *steps, "Gave up."])
+    said = rungs("ask", "?", "-g", graph, "--max-steps", "2", "-m", model, "--quiet")
+    assert said.code == 3
+    assert "--max-steps allows more" in said.err
+    model = scripted(home, [INCOMPLETE, ".", ".", INCOMPLETE, INCOMPLETE])
+    said = rungs("ask", "?", "-g", graph, "-m", model, "--quiet")
+    assert said.code == 3
+    assert "--" not in said.err
+    assert "not enough: the answer says that it is incomplete" in said.err
 
 
 @pytest.mark.usefixtures("home")

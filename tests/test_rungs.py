@@ -237,10 +237,20 @@ def test_a_step_of_one_s_own_has_its_prompt_and_its_tools() -> None:
         (("retrieve", "retrieve_again"), "must write the answer"),
         (("retreive", "synthesize"), "one of retrieve, retrieve_again, synthesize"),
         ((Step("run_tools", "workflow_retrieve"), "synthesize"), "can't be called 'run_tools'"),
+        ((Step("__start__", "workflow_retrieve"), "synthesize"), "can't be called '__start__'"),
+        ((Step("__error__", "workflow_retrieve"), "synthesize"), "can't be called '__error__'"),
+        ((Step("a|b", "workflow_retrieve"), "synthesize"), r"can't be called 'a\|b'"),
+        ((Step(5, "workflow_retrieve"), "synthesize"), "can't be called 5"),  # type: ignore[arg-type]
+        (
+            ("retrieve", "retrieve", Step("retrieve_2", "workflow_retrieve"), "synthesize"),
+            "two steps are called 'retrieve_2'",
+        ),
+        ("retrieve", "at least two steps"),
+        (5, "steps is 5"),
     ],
 )
 def test_steps_that_are_no_workflow_are_refused_when_the_graph_is_built(
-    steps: tuple[Any, ...], reason: str
+    steps: Any, reason: str
 ) -> None:
     with pytest.raises(UsageError, match=reason):
         read_steps(steps)
@@ -351,6 +361,22 @@ def test_the_step_budget_is_a_setting_with_bounds() -> None:
     assert result["status"] == "tool_limit"
     with pytest.raises(ValueError, match="max_steps"):
         run("invoke", compiled("offline", name="full_agent"), SUM, context={"max_steps": 0})
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "reply", [{"text": "Incomplete: no price."}, call("finish", answer="**Incomplete:** no price.")]
+)
+def test_an_agent_that_calls_its_answer_incomplete_has_hit_its_limit(
+    reply: dict[str, Any], mode: Mode
+) -> None:
+    model = ScriptedModel(replies=[call("calculator", expression="1"), reply])
+    result = run(mode, compiled(model, name="full_agent"), "?", context={"max_steps": 2})
+    assert result["status"] == "tool_limit"
+    assert result["answer"].endswith("no price.")
+    assert result["stop_reason"] == (
+        "the agent's loop was not enough: the answer says that it is incomplete"
+    )
 
 
 def test_a_plain_answer_without_finish_is_taken_too() -> None:

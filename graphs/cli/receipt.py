@@ -24,9 +24,11 @@ HIGHER = "--graph ladder climbs to a rung that can do more"
 _ADVICE = {
     "no_answer": "ask in other words, or try another model with --model",
     "refused": "ask in other words, or try another model with --model",
-    "tool_limit": "--max-tool-rounds allows more",
     "turn_limit": "--max-turns allows more",
 }
+
+_CAPS = ("max_tool_rounds", "max_steps")
+"""Settings that are caps on tools, and options too."""
 
 
 def receipt(ended: Mapping[str, Any]) -> str:
@@ -73,16 +75,20 @@ def why(ended: Mapping[str, Any], db: str, user: str | None) -> str:
         return f"{reason}: {waiting}; answer with one of: {commands}"
     if status in UNFINISHED:
         return f"{reason}; go on with: {next_command(ended, db, user)}"
-    if MODEL_FAILED in reason or status not in _ADVICE:
+    if MODEL_FAILED in reason:
         return reason
-    if status == "tool_limit" and "max_tool_rounds" not in _settings_of(ended):
-        return f"{reason}; {HIGHER}" if ended.get("graph") != "ladder" else reason
-    return f"{reason}; {_ADVICE[status]}"
+    advice = _more(ended, reason) if status == "tool_limit" else _ADVICE.get(status)
+    return f"{reason}; {advice}" if advice else reason
 
 
-def _settings_of(ended: Mapping[str, Any]) -> Mapping[str, Any]:
+def _more(ended: Mapping[str, Any], reason: str) -> str | None:
+    """Name the option that allows more; a graph without a cap of its own has a higher rung."""
     graph = GRAPHS.get(ended.get("graph") or DEFAULT_GRAPH)
-    return graph.Context.model_fields if graph else {}
+    settings = graph.Context.model_fields if graph else {}
+    caps = [name for name in _CAPS if name in settings]
+    if not caps:
+        return HIGHER
+    return f"--{caps[0].replace('_', '-')} allows more" if "the limit of" in reason else None
 
 
 def next_command(ended: Mapping[str, Any], db: str, user: str | None) -> str:

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCa
 from graphs import audit
 from graphs.asking import ask
 from graphs.context import Context
-from graphs.incomplete import is_incomplete
+from graphs.incomplete import judged
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text, is_written_tool_call
 from graphs.node import Node, Scope, Update
@@ -111,11 +111,3 @@ def _end(reply: AIMessage, progress: Progress, names: Sequence[str], after: str)
         return None
     reason = "the model said nothing, and did so again when asked once more"
     return ending(None, "no_answer", reason)
-
-
-def judged(end: Ending, after: str) -> Ending:
-    """Return the ending, flagged where the answer calls itself incomplete."""
-    if end["status"] != "answered" or not is_incomplete(end["answer"] or ""):
-        return end
-    reason = f"{after} was not enough: the answer says that it is incomplete"
-    return ending(end["answer"], "tool_limit", reason)

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.pregel.protocol import StreamProtocol
 
 from graphs.context import Context, read_context
 from graphs.control import current_control
@@ -14,6 +16,9 @@ from graphs.receipts import Receipt, receipt_of, total_of
 from graphs.state import State
 from graphs.transcript import newest_question
 from graphs.waiting import Steps, Wait
+
+_STREAM = "__pregel_stream"
+"""LangGraph's key for the stream of the graph above, where that one streams its subgraphs."""
 
 NOT_RUN_BELOW = "not executed on the rung below, which had no call left: make it again if needed"
 
@@ -29,7 +34,8 @@ def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: b
     * it starts from what the rungs below found: their calls and results, and not their failed
       answers;
     * the transcript gets what it added, once, and `receipts` one receipt;
-    * a caller in the same process who listens hears of each step of the rung;
+    * whoever streams `custom` hears of the rung's tools as of the ladder's own, with `subgraphs` or
+      without it, once; a caller in the same process who listens hears of each step of the rung;
     * a rung that failed leaves no outcome unless it is the last: a status is a run's end;
     * the first rung begins a new run.
 
@@ -48,7 +54,7 @@ def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: b
         receipts: list[Receipt] = [] if first else list(state.get("receipts") or [])  # type: ignore[call-overload]
         given = carried(state["messages"], question)
         settings = read_context(schema, scope.context.model_dump())
-        config = scope.config
+        config = heard_above(scope.config)
 
         def sync() -> Any:
             control = current_control()
@@ -80,6 +86,19 @@ def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: b
         }
 
     return Node(name, body, context)
+
+
+def heard_above(config: RunnableConfig) -> RunnableConfig:
+    """Return the config with which the ladder's `custom` stream hears what is told in a rung.
+
+    LangGraph lets a graph inside another write to that one's stream where it was asked for
+    `subgraphs`, which it tells by a stream in the config; one that takes no mode is enough.
+    """
+    settings = config.get("configurable", {})
+    if _STREAM in settings:
+        return config
+    deaf = StreamProtocol(lambda _part: None, set())
+    return {**config, "configurable": {**settings, _STREAM: deaf}}
 
 
 def carried(messages: Sequence[AnyMessage], question: str) -> list[AnyMessage]:
