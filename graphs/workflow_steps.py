@@ -54,7 +54,8 @@ class Step:
         if self.tools is None:
             return [tool for tool in tools if tool.name.startswith("search")] or list(tools)
         by_name = {tool.name: tool for tool in tools}
-        wanted = [self.tools] if isinstance(self.tools, str) else self.tools
+        given: Any = self.tools
+        wanted = [given] if isinstance(given, str) else given
         if missing := [name for name in wanted if name not in by_name]:
             raise UsageError(
                 f"step {self.name}: there is no tool {missing[0]!r}; "

@@ -1,22 +1,28 @@
 """`rungs compare`: each question to each graph, what is finished kept, a failure a row."""
 
+import errno
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphs.compare.checks import check, numbers_in
+from graphs.compare.checks import check
 from graphs.compare.comparison import Comparison, StoppedError
 from graphs.compare.contestants import Contestant, Stage
 from graphs.compare.journal import Journal, JournalError
 from graphs.compare.judging import Judge
+from graphs.compare.numbers import numbers_in
 from graphs.compare.prices import Price, PricesError, cost, read_prices
 from graphs.compare.questions import Question, QuestionsError, read_questions
 from graphs.compare.rows import Row
@@ -62,7 +68,7 @@ def test_a_line_says_what_is_expected_and_how_it_is_checked(tmp_path: Path) -> N
     )
     found = read_questions(path, judge=True)
     assert [(q.id, q.check, q.expected, q.hops) for q in found] == [
-        ("1", "number", 45.0, None),
+        ("1", "number", Decimal(45), None),
         ("b", "contains", ("text",), 2),
         ("4", "contains", ("x", "y"), None),
         ("5", "exact", ("z",), None),
@@ -88,6 +94,9 @@ def test_a_line_says_what_is_expected_and_how_it_is_checked(tmp_path: Path) -> N
         ('{"question": "q?", "expected": "x", "check": "judge"}', "name a model with --judge"),
         ('{"question": "' + "x" * 100_001 + '", "expected": "x"}', "more than 100,000 characters"),
         ("[" * 100_000, "it is"),
+        ('{"question": "q?", "expected": "' + "x" * 1_000_000 + '"}', "more than 1,000,000 bytes"),
+        ('{"question": "q?", "expected": ' + "9" * 5000 + "}", "more than 400 digits"),
+        ('{"question": "q?", "expected": 1e-99999999}', '"expected" must be a finite number'),
     ],
 )
 def test_each_bad_line_is_one_sentence_with_its_number(
@@ -124,6 +133,43 @@ def test_ids_that_come_twice_and_files_with_nothing_are_refused(tmp_path: Path) 
         read_questions(str(tmp_path / "missing"), judge=False)
 
 
+def test_a_file_that_holds_no_lines_of_text_is_one_sentence(tmp_path: Path) -> None:
+    pipe, folder, binary = tmp_path / "pipe", tmp_path / "folder", tmp_path / "binary"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    binary.write_bytes(bytes(range(256)) * 20)
+    (tmp_path / "list").write_text('[{"question": "q?",\n"expected": 1}]', encoding="utf-8")
+    reasons = {
+        pipe: "holds no questions",
+        folder: "is a directory",
+        binary: "holds no text in UTF-8",
+        tmp_path / "list": "one object a line",
+        Path("/dev/zero"): "is no file",
+    }
+    for path, reason in reasons.items():
+        with pytest.raises(QuestionsError) as caught:
+            read_questions(str(path), judge=False)
+        (problem,) = caught.value.problems
+        assert problem.startswith(str(path))
+        assert reason in problem
+
+
+def test_a_pipe_that_is_written_to_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # so that it is open before it is read
+    os.write(writer, b'{"question": "q?", "expected": 1}\n')
+    threading.Timer(0.05, os.close, (writer,)).start()
+    assert len(read_questions(str(pipe), judge=False)) == 1
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_read_over(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    line = b'{"question": "q?", "expected": 1}\r\n'
+    path.write_bytes(b"\xef\xbb\xbf" + line + line)
+    assert [question.text for question in read_questions(str(path), judge=False)] == ["q?"] * 2
+
+
 # ---- checks
 
 
@@ -137,12 +183,10 @@ def test_ids_that_come_twice_and_files_with_nothing_are_refused(tmp_path: Path) 
         (("don't",), "contains", "They don\u2019t.", True),
         (("Yes.",), "exact", " Yes. ", True),
         (("Yes.",), "exact", "yes.", False),
-        (45.0, "number", "18% of $250 is 45.", True),
-        (45.0, "number", "It is $45.00", True),
-        (45.0, "number", "It is 450 or 4.5", False),
-        (1200.5, "number", "1,200.50 dollars", True),
-        (-3.0, "number", "\u22123 degrees", True),
-        (0.001, "number", "1e-3", True),
+        (Decimal(45), "number", "18% of $250 is 45.", True),
+        (Decimal(45), "number", "It is 450 or 4.5", False),
+        (Decimal(-3), "number", "\u22123 degrees", True),
+        (Decimal("0.001"), "number", "1e-3", True),
     ],
 )
 def test_answers_are_checked_by_exact_contains_and_number(
@@ -153,8 +197,56 @@ def test_answers_are_checked_by_exact_contains_and_number(
     assert bool(verdict.why) is not right
 
 
-def test_the_numbers_of_an_answer_are_read_as_people_write_them() -> None:
-    assert numbers_in("From 1,000 to 2.5, E-4042, v1.2.3 and -7%") == [1000, 2.5, 4042, -7]
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        ("From 1,000 to 2.5, E-4042, v1.2.3 and -7", ["1000", "2.5", "4042", "-7"]),
+        ("1,200.50 or 1.200,50 or 1'200.50", ["1200.5"] * 3),
+        ("1\u202f200 and 1\u00a0234\u00a0567", ["1200", "1234567"]),
+        ("12 300 seats", ["12", "12300", "300"]),
+        ("$45, -$45, EUR45, US$45.00 and 45,5 \u20ac", ["45", "-45", "45", "45", "45.5"]),
+        ("18 % or 5 percent", ["18", "0.18", "5", "0.05"]),
+        ("1/3 on 1/3/2024, 3-5", ["1/3", "1", "3", "2024", "3", "5"]),
+        ("1,2,3", ["1", "2", "3"]),
+        ("9" * 5000, []),
+        ("1/0", ["1"]),
+    ],
+)
+def test_the_numbers_of_an_answer_are_read_as_people_write_them(
+    written: str, numbers: list[str]
+) -> None:
+    assert numbers_in(written) == [Fraction(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "right"),
+    [
+        ("45", "It is $45.00", True),
+        ("45", "It is 45.3", False),
+        ("45", "45.5", False),
+        ("45.0", "45.04", True),
+        ("0.333", "It is 1/3.", True),
+        ("0.333", "about 0.3333", True),
+        ("0.333", "about 0.33", False),
+        ("0.333", "0.334", False),
+        ("0.50", "one half, 0.5", True),
+        ("66.67", "66.666666666666667", True),
+        ("1200.5", "1,200.50 dollars", True),
+        ("0.18", "18 %", True),
+        ("18", "18 %", True),
+        ("18", "0.18", False),
+        ("1e3", "1001", False),
+        ("12300", "12 300 seats", True),
+    ],
+)
+def test_a_number_is_compared_to_the_digits_that_are_expected_a_whole_one_exactly(
+    expected: str, answer: str, right: bool, tmp_path: Path
+) -> None:
+    line = f'{{"question": "q?", "expected": {expected}}}'
+    (question,) = read_questions(written(tmp_path, line), judge=False)
+    verdict = check(question, answer)
+    assert verdict.correct is right
+    assert right or verdict.why == f"lacks the number {Decimal(expected)}"
 
 
 @pytest.mark.parametrize(
@@ -314,7 +406,7 @@ def test_a_comparison_changes_nothing_a_tool_that_would_is_left_out(tmp_path: Pa
 
 
 def row(identity: str, graph: str, right: bool | None, **given: Any) -> Row:
-    outcome: Any = {True: "right", False: "wrong", None: "unknown"}[right]
+    outcome: Any = {True: "right", False: "wrong", None: "not judged"}[right]
     made = Row(
         id=identity, question="q?", hops=1, graph=graph, model="m", answer="a", status="answered",
         stop_reason="", correct=right, outcome=outcome, why="", model_calls=2, tool_calls=1,
@@ -332,9 +424,16 @@ def test_the_lowest_rung_that_answers_is_named_for_each_question() -> None:
         row("2", "high", True),
         row("3", "low", None),
         row("3", "high", False),
+        row("4", "low", None),
+        row("4", "high", True),
+        row("5", "low", False),
+        row("5", "high", False),
     ]
-    assert lowest(rows) == {"m": {"1": "low", "2": "high", "3": "none"}}
-    assert lowest_counts(rows) == {"m": {"low": 1, "high": 1, "none": 1}}
+    assert lowest(rows[:4]) == {"m": {"1": "low", "2": "high"}}
+    assert lowest(rows) == {
+        "m": {"1": "low", "2": "high", "3": "not judged", "4": "not judged", "5": "none"}
+    }
+    assert lowest_counts(rows) == {"m": {"low": 1, "high": 1, "not judged": 2, "none": 1}}
 
 
 def test_a_line_adds_up_what_is_known_and_says_what_is_not() -> None:
@@ -395,9 +494,132 @@ def test_a_judge_is_asked_where_the_check_says_so(home: Path) -> None:
     judge = scripted(home, [{"error": "out"}] * 3)
     said = rungs("compare", path, "-g", "one_call", "-m", answers, "--judge", judge, "--json")
     (judged,) = said.json["rows"]
-    assert (judged["outcome"], judged["correct"]) == ("unknown", None)
+    assert (judged["outcome"], judged["correct"]) == ("not judged", None)
     assert "the judge failed" in judged["why"]
     assert said.code == 0
+
+
+def test_what_went_unjudged_is_told_as_that_and_not_as_a_failure(home: Path) -> None:
+    answers = scripted(home, [{"text": "24 months"}])
+    judge = scripted(home, [{"text": "Perhaps."}])
+    path = written(home, {"question": "q?", "expected": "two", "check": "judge", "hops": 1})
+    command = ("compare", path, "-g", "one_call", "-m", answers, "--judge", judge)
+    said = rungs(*command)
+    assert said.code == 0
+    assert re.search(r"one_call +0 of 0 +not judged ", said.out)
+    assert f"lowest rung that answers, {answers}: not judged 1" in said.out
+    assert "one_call was not judged: 1" in said.out
+    assert "fails" not in said.out
+    assert "none" not in said.out
+    page = Path("compare.html").read_text(encoding="utf-8")
+    assert "</b>: not judged 1</p>" in page
+    assert '<span class="badge o-not-judged">not judged</span>' in page
+    assert "one_call, 1 hop: not judged" in page
+    assert "unknown" not in re.sub("<td>unknown</td>", "", page.split("<body>")[1].split("<svg")[0])
+    told = rungs(*command, "--json").json
+    assert told["lowest"] == {answers: {"not judged": 1}}
+    (line,) = told["summary"]
+    assert (line["accuracy"], line["outcomes"]) == (None, {"not judged": 1})
+    assert line["by_hops"] == {"1": [0, 0]}
+
+
+def test_of_what_went_unjudged_the_judge_alone_is_asked_again(home: Path) -> None:
+    answers, judge = home / "a.json", home / "j.json"
+    path = written(home, {"question": "q?", "expected": "two", "check": "judge"})
+    command = ["compare", path, "-g", "one_call", "-m", f"scripted:{answers}"]
+    command += ["--judge", f"scripted:{judge}", "--json"]
+    answers.write_text('["24 months"]', encoding="utf-8")
+    judge.write_text('["Perhaps."]', encoding="utf-8")
+    assert rungs(*command).json["rows"][0]["outcome"] == "not judged"
+    answers.write_text("[]", encoding="utf-8")
+    judge.write_text('["yes: the same"]', encoding="utf-8")
+    (row,) = rungs(*command).json["rows"]
+    assert (row["outcome"], row["answer"], row["why"]) == ("right", "24 months", "judge: the same")
+
+
+def test_another_judge_is_asked_about_the_answers_that_are_judged_alone(home: Path) -> None:
+    kept = home / "j"
+    questions = [asked("a?", how="contains"), Question("2", "b?", ("yes",), "judge")]
+    for name, replies in (("one", [YES, YES]), ("two", [YES])):
+        model = ScriptedModel(replies=list(replies))
+        stage = Stage(given={"m": model}, tools=[], judge=Judge(ScriptedModel(replies=[YES])))
+        with Journal(kept) as journal:
+            contestants = [Contestant("one_call", "m")]
+            Comparison(questions, contestants, stage, journal, {}, judge=name).run(1)
+        assert len(model.requests) == len(replies)
+
+
+def test_a_graph_that_makes_records_is_told_to_answer_no_questions(home: Path) -> None:
+    path = written(home, {"question": "What is 2 + 2?", "expected": 4})
+    said = rungs("compare", path, "-g", "forced_output,one_call")
+    assert "forced_output does not answer questions, it makes records: rejected 1" in said.out
+    assert "forced_output fails" not in said.out
+    page = Path("compare.html").read_text(encoding="utf-8")
+    assert "forced_output does not answer questions" in page
+    accuracy = page.split("Accuracy against tokens</h2>")[1].split("</svg>")[0]
+    assert "one_call" in accuracy
+    assert "forced_output" not in accuracy
+    told = rungs("compare", path, "-g", "forced_output,one_call", "--json").json
+    assert [line["answers"] for line in told["summary"]] == [False, True]
+
+
+def test_rows_that_can_not_be_written_end_it_in_one_line_and_lose_none_before(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(home, *({"question": f"What is {n} + 1?", "expected": n + 1} for n in range(9)))
+    command = ("compare", path, "-g", "one_call", "-j", "1")
+    add, added = Journal.add, []
+
+    def full(journal: Journal, key: str, row: Row) -> None:
+        added.append(key)
+        if len(added) == 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        add(journal, key, row)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "add", full)
+        said = rungs(*command)
+    assert said.code == 1
+    assert "compare.html.rows.jsonl can't be written: No space left on device; 3 of 9 rows" in (
+        said.error
+    )
+    assert "the same command goes on" in said.error
+    said = rungs(*command)
+    assert said.code == 0
+    assert "3 of 9 rows were finished before" in said.out
+
+
+def test_a_row_that_fits_half_leaves_nothing_of_it(tmp_path: Path) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    comparing(tmp_path / "j", many(1), [YES])
+    size = (tmp_path / "j").stat().st_size
+    with Journal(tmp_path / "j") as journal:
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50, limit[1]))
+            with pytest.raises(OSError, match="File too large"):
+                journal.add("k", row("1", "g", True))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        assert (tmp_path / "j").stat().st_size == size
+        journal.add("k", row("1", "g", True))
+    with Journal(tmp_path / "j") as journal:
+        assert len(journal.rows) == 2
+
+
+def test_a_report_that_can_not_be_written_keeps_the_rows(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(home, {"question": "What is 2 + 2?", "expected": 4})
+
+    def full(**_: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("graphs.compare.page.tempfile.mkstemp", full)
+        said = rungs("compare", path, "-g", "one_call")
+    assert said.code == 1
+    assert "compare.html can't be written: No space left on device; the 1 finished" in said.error
+    assert "1 of 1 rows were finished before" in rungs("compare", path, "-g", "one_call").out
 
 
 def test_when_every_run_failed_the_command_has_failed(home: Path) -> None:

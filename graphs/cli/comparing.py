@@ -13,14 +13,13 @@ from graphs.cli.screen import Screen
 from graphs.cli.settings import Settings
 from graphs.compare.comparison import Comparison, StoppedError
 from graphs.compare.contestants import Contestant, Stage, resolved
-from graphs.compare.journal import Journal, digest_of_code
+from graphs.compare.journal import Journal, NotKeptError, digest_of_code
 from graphs.compare.judging import Judge
-from graphs.compare.page import HEADS, cells, check_target, write_report
-from graphs.compare.plots import names_of
+from graphs.compare.page import HEADS, ReportError, cells, check_target, write_report
 from graphs.compare.prices import Price, read_prices
 from graphs.compare.questions import QuestionsError, read_questions
 from graphs.compare.rows import Row
-from graphs.compare.summary import as_json, lowest_counts, summarize
+from graphs.compare.summary import as_json, lowest_counts, names_of, notes_of, summarize
 from graphs.errors import UsageError
 from graphs.variants import GRAPHS
 from tools import load_tools
@@ -66,8 +65,8 @@ def compare(order: Order, screen: Screen, *, json_only: bool) -> int:
     """Compare, and tell what came of it.
 
     Returns:
-        The exit code: 0, 1 where every run failed, 2 where lines of the questions file are wrong,
-        130 where it was stopped.
+        The exit code: 0, 1 where every run failed or what came of it can't be written, 2 where
+        lines of the questions file are wrong, 130 where it was stopped.
 
     Raises:
         UsageError: Something that was named can't be used; nothing was asked.
@@ -87,10 +86,10 @@ def compare(order: Order, screen: Screen, *, json_only: bool) -> int:
         raise UsageError(f"there is no folder {report.parent}: create it, or name another report")
     check_target(report)
     stage = Stage(tools=tools, judge=judge)
-    setting = {"code": digest_of_code(), "docs": _documents(order), "judge": order.judge}
+    setting: dict[str, Any] = {"code": digest_of_code(), "docs": _documents(order)}
     setting["tools"] = _digest(order.tools) if order.tools else None
     with Journal(journal_of(report), fresh=order.fresh) as journal:
-        comparison = Comparison(questions, contestants, stage, journal, setting)
+        comparison = Comparison(questions, contestants, stage, journal, setting, judge=order.judge)
         if before := comparison.finished:
             screen.text(f"{before:,} of {comparison.total:,} rows were finished before", "dim")
         try:
@@ -102,7 +101,14 @@ def compare(order: Order, screen: Screen, *, json_only: bool) -> int:
                 "the same command goes on"
             )
             return CANCELLED
-    write_report(report, rows, prices, f"Rungs compared: {Path(order.questions).stem}")
+        except NotKeptError as error:
+            complain(str(error))
+            return FAILED
+    try:
+        write_report(report, rows, prices, f"Rungs compared: {Path(order.questions).stem}")
+    except ReportError as error:
+        complain(f"{error}; the {len(rows):,} finished rows are kept: the same command writes it")
+        return FAILED
     if json_only:
         screen.data(as_json(rows, prices, str(report)))
     else:
@@ -162,8 +168,6 @@ def _tell(rows: Sequence[Row], prices: dict[str, Price], report: Path, screen: S
         told_of = ", ".join(f"{graph} {count}" for graph, count in counts.items())
         screen.text(f"lowest rung that answers, {model}: {told_of}")
     for name, line in zip(names_of(summary), summary, strict=True):
-        failed = {what: n for what, n in line["outcomes"].items() if what != "right"}
-        if failed:
-            told_fail = ", ".join(f"{what} {n}" for what, n in failed.items())
-            screen.text(f"{name} fails: {told_fail}", "dim")
+        for note in notes_of(line, name):
+            screen.text(note, "dim")
     screen.text(f"report: {report}")

@@ -2,15 +2,11 @@
 
 import re
 import unicodedata
+from decimal import Decimal
 from typing import NamedTuple
 
+from graphs.compare.numbers import is_expected, numbers_in
 from graphs.compare.questions import Question
-
-_NUMBER = re.compile(
-    r"(?<![\w.])[-\u2212]?"
-    r"(?:(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
-)
-_CLOSE = 1e-9
 
 
 class Verdict(NamedTuple):
@@ -26,9 +22,10 @@ def check(question: Question, answer: str) -> Verdict:
     * `exact`: the same text, white space and typographic quotes aside.
     * `contains`: every expected text is in it, in any case; digits match whole numbers only, so
       that "1-year" is not in "11-year".
-    * `number`: one of its numbers is the expected one; "1,000.50" is read as 1000.5.
+    * `number`: one of its numbers is the expected one, to the digits with which that is written
+      (`graphs.compare.numbers` says how numbers are read).
     """
-    if isinstance(question.expected, float):
+    if isinstance(question.expected, Decimal):
         return _number(question.expected, answer)
     if question.check == "exact":
         same = _plain(answer) == _plain(question.expected[0])
@@ -38,18 +35,10 @@ def check(question: Question, answer: str) -> Verdict:
     return Verdict(not missing, f"lacks {', '.join(map(repr, missing))}" if missing else "")
 
 
-def _number(expected: float, answer: str) -> Verdict:
-    for found in numbers_in(answer):
-        if abs(found - expected) <= _CLOSE * max(1.0, abs(expected)):
-            return Verdict(correct=True, why="")
-    return Verdict(correct=False, why=f"lacks the number {expected:g}")
-
-
-def numbers_in(text: str) -> list[float]:
-    """Read the numbers of a text, thousands separators taken out."""
-    found = (match.group() for match in _NUMBER.finditer(text))
-    plain = (re.sub(r"[,\u00a0\u202f]", "", one).replace("\u2212", "-") for one in found)
-    return [float(one) for one in plain]
+def _number(expected: Decimal, answer: str) -> Verdict:
+    if any(is_expected(found, expected) for found in numbers_in(answer)):
+        return Verdict(correct=True, why="")
+    return Verdict(correct=False, why=f"lacks the number {expected}")
 
 
 def _plain(text: str) -> str:

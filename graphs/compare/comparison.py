@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from graphs.compare.contestants import Contestant, Stage
-from graphs.compare.journal import Journal, key_of
+from graphs.compare.journal import Journal, NotKeptError, key_of
 from graphs.compare.questions import Question
-from graphs.compare.rows import Row
+from graphs.compare.rows import NOT_JUDGED, Row
 
 Progress = Callable[[int, int], None]
 """Called with (rows finished, rows in all)."""
@@ -32,7 +32,8 @@ class Comparison:
     """Every question put to every contestant.
 
     It keeps true that
-    * a row that the journal has is not asked for again, and one is added as its run ends;
+    * a row that the journal has is not asked for again, and one is added as its run ends; of one
+      that went unjudged, the judge alone is asked again; one that failed is run again;
     * a stop starts nothing more and loses nothing that was finished.
 
     Args:
@@ -40,7 +41,8 @@ class Comparison:
         contestants: Graphs with their models, lowest rung first.
         stage: Where they answer.
         journal: What is finished.
-        setting: What else decides about an answer: code, documents, tools, judge.
+        setting: What else decides about an answer: code, documents, tools.
+        judge: The name of the judge, which decides about the answers that it judges.
     """
 
     def __init__(
@@ -50,11 +52,16 @@ class Comparison:
         stage: Stage,
         journal: Journal,
         setting: Mapping[str, Any],
+        *,
+        judge: str | None = None,
     ) -> None:
         self._stage, self._journal = stage, journal
         # By question first, so that a comparison that is stopped has whole questions to show.
         self._tasks = {
-            key_of({**setting, **asdict(question), **contestant._asdict()}): (contestant, question)
+            key_of({**setting, **_decides(question, judge), **contestant._asdict()}): (
+                contestant,
+                question,
+            )
             for question in questions
             for contestant in contestants
         }
@@ -70,15 +77,23 @@ class Comparison:
         return sum(map(self._is_finished, self._tasks))
 
     def _is_finished(self, key: str) -> bool:
-        """Tell whether a row is there to stay: what failed, or went unjudged, is asked again."""
+        """Tell whether a row is there to stay: what failed, or went unjudged, is not."""
         row = self._journal.rows.get(key)
-        return row is not None and row["outcome"] not in {"failed", "unknown"}
+        return row is not None and row["outcome"] not in {"failed", NOT_JUDGED}
+
+    def _ask(self, key: str) -> Row:
+        contestant, question = self._tasks[key]
+        before = self._journal.rows.get(key)
+        if before is not None and before["outcome"] == NOT_JUDGED:
+            return self._stage.judge(question, before)
+        return self._stage.ask(contestant, question)
 
     def run(self, jobs: int, on_progress: Progress | None = None) -> list[Row]:
         """Ask what is not finished, so many at once, and return all rows in order.
 
         Raises:
             StoppedError: Ctrl-C.
+            NotKeptError: A row can't be written; those before it are.
         """
         open_tasks = [key for key in self._tasks if not self._is_finished(key)]
         done = self.total - len(open_tasks)
@@ -87,12 +102,18 @@ class Comparison:
         try:
             with _pool(jobs) as pool:
                 for key, row in self._each(pool, iter(open_tasks), 2 * jobs):
-                    self._journal.add(key, row)
+                    self._keep(key, row, done)
                     done += 1
                     tell(done, self.total)
         except KeyboardInterrupt:
             raise StoppedError(done, self.total) from None
         return [self._journal.rows[key] for key in self._tasks]
+
+    def _keep(self, key: str, row: Row, before: int) -> None:
+        try:
+            self._journal.add(key, row)
+        except OSError as error:
+            raise NotKeptError(self._journal.path, error, before, self.total) from None
 
     def _each(
         self, pool: ThreadPoolExecutor, keys: Iterator[str], most: int
@@ -101,11 +122,16 @@ class Comparison:
         running: dict[Future[Row], str] = {}
         while True:
             while len(running) < most and (key := next(keys, None)) is not None:
-                running[pool.submit(self._stage.ask, *self._tasks[key])] = key
+                running[pool.submit(self._ask, key)] = key
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
+
+
+def _decides(question: Question, judge: str | None) -> dict[str, Any]:
+    """Return what of a question decides about its rows: the judge, where it is asked."""
+    return {**asdict(question), "judge": judge if question.check == "judge" else None}
 
 
 @contextmanager

@@ -12,13 +12,13 @@ from graphs import models
 from graphs.compare.checks import Verdict, check
 from graphs.compare.judging import Judge
 from graphs.compare.questions import Question
-from graphs.compare.rows import Row, answer_of, failed_row, row_of
+from graphs.compare.rows import Row, answer_of, failed_row, judged_row, row_of
 from graphs.variants import GRAPHS
 from tools import redact
 from tools.results import describe_error
 
 SCRIPTED = "scripted:"
-NOT_JUDGED = Verdict(correct=False, why="there is no answer")
+NO_ANSWER = Verdict(correct=False, why="there is no answer")
 
 
 class Contestant(NamedTuple):
@@ -62,12 +62,16 @@ class Stage:
         except Exception as error:  # noqa: BLE001 - one run that raises is a row, not the end
             reason = redact(" ".join(describe_error(error).split()))
             return failed_row(question, name, model, reason, time.perf_counter() - started)
-        return row_of(question, name, model, result, self._verdict(question, result))
+        verdict = self._verdict(question, answer_of(result))
+        return row_of(question, name, model, result, verdict)
 
-    def _verdict(self, question: Question, result: dict[str, Any]) -> Verdict:
-        answer = answer_of(result)
+    def judge(self, question: Question, row: Row) -> Row:
+        """Judge the answer of a run that went unjudged; it is not run again."""
+        return judged_row(row, self._verdict(question, row["answer"]))
+
+    def _verdict(self, question: Question, answer: str | None) -> Verdict:
         if not answer:
-            return NOT_JUDGED
+            return NO_ANSWER
         if question.check != "judge":
             return check(question, answer)
         if self._judge is None:

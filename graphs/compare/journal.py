@@ -6,7 +6,7 @@ import importlib.util
 import json
 import os
 from collections.abc import Mapping
-from io import BufferedRandom
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -22,6 +22,17 @@ _HEAD = b'{"rungs": "compare", "version": 1}\n'
 
 class JournalError(UsageError):
     """A file can't keep the rows: its path and what to do."""
+
+
+class NotKeptError(Exception):
+    """A row can't be written while a comparison runs: where, why, and what is kept."""
+
+    def __init__(self, path: Path, error: OSError, finished: int, total: int) -> None:
+        why = error.strerror or str(error)
+        super().__init__(
+            f"{path} can't be written: {why}; {finished:,} of {total:,} rows are finished and "
+            "kept: make room for more, and the same command goes on"
+        )
 
 
 class Journal:
@@ -46,9 +57,12 @@ class Journal:
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
+        if path.exists() and not path.is_file():
+            raise JournalError(f"{path} is no file, to keep finished rows in: name another report")
         try:
             path.touch(mode=0o600)
-            self._file: BufferedRandom = path.open("r+b")
+            # Without a buffer, so that a row that can't be written is not tried again at the end.
+            self._file: FileIO = path.open("r+b", buffering=0)
         except OSError as error:
             raise JournalError(f"{path} can't be written: {error.strerror}") from None
         try:
@@ -58,16 +72,34 @@ class Journal:
                 self._file.truncate(len(_HEAD))
                 self._file.seek(0, os.SEEK_END)
                 self.rows = {}
+        except OSError as error:
+            self._file.close()
+            raise JournalError(f"{path} can't be written: {error.strerror}") from None
         except BaseException:
             self._file.close()
             raise
 
     def add(self, key: str, row: Row) -> None:
-        """Keep a row."""
+        """Keep a row.
+
+        Raises:
+            OSError: It can't be written; the rows before it are there.
+        """
         line = json.dumps({"key": key, "row": row}, ensure_ascii=False)
-        self._file.write(line.encode("utf-8", "replace") + b"\n")
-        self._file.flush()
+        self._write(line.encode("utf-8", "replace") + b"\n")
         self.rows[key] = row
+
+    def _write(self, line: bytes) -> None:
+        """Write a line, or nothing of it."""
+        before = self._file.tell()
+        left = line
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError:
+            self._file.truncate(before)
+            self._file.seek(before)
+            raise
 
     def close(self) -> None:
         """Close the file and let another comparison have it."""
@@ -98,8 +130,7 @@ class Journal:
     def _read(self) -> dict[str, Row]:
         content = self._file.read()
         if not content:
-            self._file.write(_HEAD)
-            self._file.flush()
+            self._write(_HEAD)
             return {}
         if not content.startswith(_HEAD):
             raise JournalError(

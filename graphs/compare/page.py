@@ -7,10 +7,17 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from graphs.compare.plots import accuracy_plot, failures_plot, hops_plot, names_of, steps_plot
+from graphs.compare.plots import accuracy_plot, failures_plot, hops_plot, steps_plot
 from graphs.compare.prices import Price
-from graphs.compare.rows import Row
-from graphs.compare.summary import Line, contestants_of, lowest_counts, summarize
+from graphs.compare.rows import NOT_JUDGED, Row
+from graphs.compare.summary import (
+    Line,
+    contestants_of,
+    lowest_counts,
+    names_of,
+    notes_of,
+    summarize,
+)
 from graphs.errors import UsageError
 
 _SIGNS = {
@@ -22,7 +29,7 @@ _SIGNS = {
     "refused": "⊝",
     "wrong": "✗",
     "failed": "!",
-    "unknown": "?",
+    NOT_JUDGED: "?",
 }
 _SHOWN = 2000
 _STYLE = Path(__file__).with_name("report.css")
@@ -48,11 +55,15 @@ def check_target(path: Path) -> None:
         raise UsageError(f"{path} is there and is no report of a comparison: name another file")
 
 
+class ReportError(Exception):
+    """The report can't be written: its path and why."""
+
+
 def write_report(path: Path, rows: Sequence[Row], prices: Mapping[str, Price], title: str) -> None:
     """Write the report; what was there before stays until the new one is whole.
 
     Raises:
-        UsageError: It can't be written.
+        ReportError: It can't be written.
     """
     content = page(rows, prices, title).encode("utf-8", "replace")
     try:
@@ -66,7 +77,7 @@ def write_report(path: Path, rows: Sequence[Row], prices: Mapping[str, Price], t
                 Path(draft).unlink()
             raise
     except OSError as error:
-        raise UsageError(f"the report {path} can't be written: {error.strerror}") from None
+        raise ReportError(f"the report {path} can't be written: {error.strerror}") from None
 
 
 def page(rows: Sequence[Row], prices: Mapping[str, Price], title: str) -> str:
@@ -105,6 +116,7 @@ def page(rows: Sequence[Row], prices: Mapping[str, Price], title: str) -> str:
 <div class="plots">{"".join(plots)}</div>
 <h2>Where each one fails</h2>
 <div class="scroll">{failures_plot(summary)}</div>
+{_notes(summary)}
 <h2>Right answers by hops</h2>
 <div class="scroll">{hops_plot(summary)}</div>
 <h2>Steps by question</h2>
@@ -113,7 +125,7 @@ def page(rows: Sequence[Row], prices: Mapping[str, Price], title: str) -> str:
 <h2>Every question</h2>
 <p class="note">{escape(", ".join(f"{sign} {name}" for name, sign in _SIGNS.items()))}</p>
 <div class="scroll">{_matrix(rows, summary)}</div>
-<h2>Every answer that is not right</h2>
+<h2>Every answer that is not right, or not judged</h2>
 {_details(rows)}
 </body>
 </html>
@@ -126,7 +138,7 @@ def _titled(title: str, plot: str) -> str:
 
 def percent(value: float | None) -> str:
     """Write a share."""
-    return "unknown" if value is None else f"{100 * value:.0f} %"
+    return NOT_JUDGED if value is None else f"{100 * value:.0f} %"
 
 
 def dollars(value: float | None) -> str:
@@ -171,6 +183,15 @@ def _lowest(rows: Sequence[Row]) -> str:
         told = ", ".join(f"{graph} {count}" for graph, count in counts.items())
         said.append(f"<p><b>{escape(model)}</b>: {escape(told)}</p>")
     return "".join(said)
+
+
+def _notes(summary: Sequence[Line]) -> str:
+    said = [
+        note
+        for name, line in zip(names_of(summary), summary, strict=True)
+        for note in notes_of(line, name)
+    ]
+    return "".join(f'<p class="note">{escape(note)}</p>' for note in said)
 
 
 def _matrix(rows: Sequence[Row], summary: Sequence[Line]) -> str:

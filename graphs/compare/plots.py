@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from graphs.compare.rows import Row
-from graphs.compare.summary import OUTCOMES, Line
+from graphs.compare.rows import NOT_JUDGED, Row
+from graphs.compare.summary import OUTCOMES, Line, names_of
 from graphs.compare.svg import color, figure, line, mark, short, text, ticks, width_of
 
 _WIDTH, _HEIGHT = 640.0, 360.0
@@ -12,19 +12,10 @@ _UNKNOWN = 90.0
 _GAP = 15.0
 
 
-def name_of(row: Line, *, several: bool) -> str:
-    """Name a contestant; the model is named where there are several."""
-    return f"{row['graph']} · {row['model']}" if several else row["graph"]
-
-
-def names_of(summary: Sequence[Line]) -> list[str]:
-    """Name the contestants."""
-    several = len({row["model"] for row in summary}) > 1
-    return [name_of(row, several=several) for row in summary]
-
-
 def accuracy_plot(summary: Sequence[Line], unit: str, value: Callable[[Line], float | None]) -> str:
     """Plot accuracy against a cost; those whose cost is unknown stand apart, at the left.
+
+    A graph that does not answer questions has no place in it.
 
     Args:
         summary: A line a contestant.
@@ -61,7 +52,7 @@ def accuracy_plot(summary: Sequence[Line], unit: str, value: Callable[[Line], fl
     spots = [
         (x_of(one), y_of(row["accuracy"]), place)
         for place, (row, one) in enumerate(zip(summary, values, strict=True))
-        if row["accuracy"] is not None
+        if row["accuracy"] is not None and row["answers"]
     ]
     parts += _labelled(
         spots, names, right, [_tip(row, name) for row, name in zip(summary, names, strict=True)]
@@ -232,14 +223,15 @@ def hops_plot(summary: Sequence[Line]) -> str:
         parts.append(text(left - 10, y + 18, name, anchor="end"))
         for n, hop in enumerate(hops):
             right, total = row["by_hops"].get(hop, (0, 0))
+            told = f"{right} of {total}" if total else NOT_JUDGED if hop in row["by_hops"] else ""
             share = right / total if total else 0.0
             x = left + n * cell
             parts.append(
                 f'<rect x="{x + 2:.1f}" y="{y:.1f}" width="{cell - 4:.1f}" height="{high - 4:.1f}" '
                 f'class="share" fill-opacity="{0.06 + 0.7 * share:.2f}">'
-                f"<title>{name}, {_hops(hop)}: {right} of {total} right</title></rect>"
+                f"<title>{name}, {_hops(hop)}: {told}</title></rect>"
             )
-            parts.append(text(x + cell / 2, y + 18, f"{right} of {total}", anchor="middle"))
+            parts.append(text(x + cell / 2, y + 18, told, anchor="middle"))
     height = 26 + len(summary) * high + 8
     return figure(left + len(hops) * cell + 12, height, "Right answers by hops", parts)
 

@@ -7,8 +7,11 @@
 
 import json
 import math
+import os
+import stat
 from collections import Counter
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -22,6 +25,9 @@ SETS = Path(__file__).with_name("sets")
 
 _KEYS = {"id", "question", "expected", "check", "hops", "documents", "note"}
 _MAX_CHARS = 100_000
+_MAX_LINE = 1_000_000
+_MAX_FILE = 100_000_000
+_DIGITS = 400
 _NAMED = 20
 
 
@@ -32,14 +38,15 @@ class Question:
     Attributes:
         id: Unique in its file; the line's number where none is given.
         text: The question.
-        expected: What is looked for: texts, all of them, or one number.
+        expected: What is looked for: texts, all of them, or one number, with the digits that the
+            file writes it with.
         check: How: `exact`, `contains`, `number` or `judge`.
         hops: How many lookups it needs, where that is known.
     """
 
     id: str
     text: str
-    expected: tuple[str, ...] | float
+    expected: tuple[str, ...] | Decimal
     check: Check
     hops: int | None = None
 
@@ -74,13 +81,9 @@ def read_questions(source: str, *, judge: bool) -> list[Question]:
     """
     shipped = SETS / f"{source}.jsonl"
     path = shipped if source in shipped_sets() else Path(source).expanduser()
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise QuestionsError(
-            [f"{source}: {why.lower()}: name a JSON Lines file, or {' or '.join(shipped_sets())}"]
-        ) from None
+    if not source.strip():
+        raise QuestionsError([f"no questions are named: {_known()}"])
+    lines = _lines(source, path)
     questions: list[Question] = []
     problems: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -101,12 +104,47 @@ def read_questions(source: str, *, judge: bool) -> list[Question]:
     return questions
 
 
+def _known() -> str:
+    return f"name a JSON Lines file, or {' or '.join(shipped_sets())}"
+
+
+def _lines(source: str, path: Path) -> list[bytes]:
+    """Read the lines of a file, or of a pipe that somebody writes to.
+
+    Raises:
+        QuestionsError: It can't be read, or is nothing that holds lines of text.
+    """
+    try:
+        # A pipe that nobody writes to ends at once, where opening it otherwise would wait for ever.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, "rb") as file:
+            kind = os.fstat(handle).st_mode
+            if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
+                raise QuestionsError([f"{source} is no file: {_known()}"])
+            os.set_blocking(handle, True)
+            content = file.read(_MAX_FILE + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, QuestionsError):
+            raise
+        why = getattr(error, "strerror", None) or str(error)
+        raise QuestionsError([f"{source}: {why.lower()}: {_known()}"]) from None
+    if len(content) > _MAX_FILE:
+        raise QuestionsError([f"{source} has more than {_MAX_FILE:,} bytes: split it"])
+    if content.lstrip().startswith(b"["):
+        raise QuestionsError([f"{source} holds a list: write one object a line, without brackets"])
+    if b"\0" in content:
+        raise QuestionsError([f"{source} holds no text in UTF-8: {_known()}"])
+    return content.split(b"\n")
+
+
 def _read_line(line: bytes, number: int, *, judge: bool) -> Question:
     """Read one line.
 
     Raises:
         ValueError: It is no question; the sentence says what to do.
     """
+    if len(line) > _MAX_LINE:
+        raise ValueError(f"it has more than {_MAX_LINE:,} bytes")
     found = _parsed(line)
     if unknown := sorted(found.keys() - _KEYS):
         raise ValueError(f"unknown key {unknown[0]!r}: known are {', '.join(sorted(_KEYS))}")
@@ -129,7 +167,12 @@ def _read_line(line: bytes, number: int, *, judge: bool) -> Question:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line.decode("utf-8-sig"), parse_constant=_no_number)
+        found = json.loads(
+            line.decode("utf-8-sig"),
+            parse_constant=_no_number,
+            parse_float=Decimal,
+            parse_int=_whole,
+        )
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -146,18 +189,24 @@ def _no_number(word: str) -> None:
     raise ValueError(f"{word} is no number")
 
 
-def _expected(found: dict[str, Any]) -> tuple[tuple[str, ...] | float, Check]:
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"a number has more than {_DIGITS} digits")
+    return int(digits)
+
+
+def _expected(found: dict[str, Any]) -> tuple[tuple[str, ...] | Decimal, Check]:
     expected = found.get("expected")
-    is_number = isinstance(expected, int | float) and not isinstance(expected, bool)
+    is_number = isinstance(expected, int | Decimal) and not isinstance(expected, bool)
     check = found.get("check", "number" if is_number else "contains")
     if check not in CHECKS:
         raise ValueError(f'"check" must be one of {", ".join(CHECKS)}, not {check!r}')
     if check == "number":
         if not is_number:
             raise ValueError('"expected" must be a number, as "check" says')
-        number = float(cast("float", expected))
-        if not math.isfinite(number):
-            raise ValueError('"expected" must be a finite number')
+        number = Decimal(cast("int | Decimal", expected))
+        if not math.isfinite(float(number)) or bool(number) is not bool(float(number)):
+            raise ValueError('"expected" must be a finite number, from 1e-300 to 1e300')
         return number, "number"
     texts = expected if isinstance(expected, list) else [expected]
     if not texts or not all(isinstance(text, str) and text.strip() for text in texts):

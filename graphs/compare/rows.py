@@ -19,9 +19,12 @@ Outcome = Literal[
     "no answer",
     "refused",
     "failed",
-    "unknown",
+    "not judged",
 ]
-"""How a row is told in plots and tables: `unknown` could not be judged, `failed` never ran well."""
+"""How a row is told in plots and tables: `failed` never ran well; whether one that is `not judged`
+is right, nobody found out."""
+
+NOT_JUDGED: Outcome = "not judged"
 
 
 class Row(TypedDict):
@@ -79,7 +82,7 @@ def outcome_of(verdict: Verdict, status: str | None, answer: str | None, reason:
     if status is None or (status == "no_answer" and MODEL_FAILED in reason):
         return "failed"
     if verdict.correct is None:
-        return "unknown"
+        return NOT_JUDGED
     return "refused" if status == "refused" else failure_of(status, answer, reason) or "wrong"
 
 
@@ -89,10 +92,7 @@ def row_of(
     """Make the row of a run that ended."""
     usage = result.get("usage") or {}
     status, answer = result.get("status"), answer_of(result)
-    reason = str(result.get("stop_reason") or "it waits for a person")
-    if answer and is_incomplete(answer):
-        verdict = Verdict(correct=False, why="the answer calls itself incomplete")
-    return Row(
+    row = Row(
         id=question.id,
         question=question.text,
         hops=question.hops,
@@ -100,16 +100,26 @@ def row_of(
         model=model,
         answer=answer,
         status=status or "no_answer",
-        stop_reason=reason,
-        correct=verdict.correct,
-        outcome=outcome_of(verdict, status or "no_answer", answer, reason),
-        why=verdict.why,
+        stop_reason=str(result.get("stop_reason") or "it waits for a person"),
+        correct=None,
+        outcome=NOT_JUDGED,
+        why="",
         model_calls=usage.get("model_calls", 0),
         tool_calls=usage.get("tool_calls", 0),
         input_tokens=usage.get("input_tokens"),
         output_tokens=usage.get("output_tokens"),
         seconds=usage.get("seconds", 0.0),
     )
+    return judged_row(row, verdict)
+
+
+def judged_row(row: Row, verdict: Verdict) -> Row:
+    """Return a row with what was found out about its answer."""
+    answer, status = row["answer"], row["status"]
+    if answer and is_incomplete(answer):
+        verdict = Verdict(correct=False, why="the answer calls itself incomplete")
+    outcome = outcome_of(verdict, status, answer, row["stop_reason"])
+    return {**row, "correct": verdict.correct, "outcome": outcome, "why": verdict.why}
 
 
 def failed_row(question: Question, graph: str, model: str, reason: str, seconds: float) -> Row:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from graphs.compare.page import HEADS, cells
-from graphs.compare.plots import accuracy_plot, failures_plot, hops_plot, names_of, steps_plot
+from graphs.compare.plots import accuracy_plot, failures_plot, hops_plot, steps_plot
 from graphs.compare.prices import read_prices
 from graphs.compare.rows import Row
-from graphs.compare.summary import summarize
+from graphs.compare.summary import names_of, summarize
 from graphs.notebook.picture import Picture, Table
 
 
