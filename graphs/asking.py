@@ -1,7 +1,7 @@
 """One question to the model: tried again where that helps, its reply made fit for the record."""
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ from graphs.model_source import Bound, ModelSource
 from graphs.models import retry
 from graphs.models.capabilities import refuses_stop
 from graphs.models.quirks import RawCalls, normalize_reply
-from graphs.models.raw_calls import heard
+from graphs.models.raw_calls import TextCut, heard
 from graphs.node import Scope
 from graphs.sealing import recordable
 from graphs.transcript import call_ids, with_system
@@ -57,6 +57,7 @@ def ask(
     *,
     offered: Collection[str],
     stop: Sequence[str] = (),
+    cut: Callable[[], TextCut] | None = None,
     attempts: int = retry.ATTEMPTS,
 ) -> Steps[Asked]:
     """Ask the model for its next reply.
@@ -72,6 +73,7 @@ def ask(
         offered: Names of the tools bound for this call, in order.
         stop: Texts at which the model is to stop. A server that refuses them is asked again
             without, and not sent them again: the caller cuts the reply itself.
+        cut: Makes what tells which of the reply's text counts: nobody who listens is told the rest.
         attempts: How often the model may be called, where a failure may pass.
 
     Raises:
@@ -79,7 +81,7 @@ def ask(
     """
     sent = with_system(system, view)
     started = time.perf_counter()
-    raw = RawCalls()
+    raw = RawCalls(cut)
     token = heard.set(raw)
     try:
         model, config = _listening(source, scope, offered, stop, raw)
@@ -114,6 +116,8 @@ def ask(
     real = normalize_reply(_as_heard(reply, raw), call_ids(transcript), raw)
     if real.id is None or real.id in [message.id for message in transcript]:
         real.id = str(uuid4())
+    if raw.stopped:  # what the server told of it before its end is not the whole cost
+        real.usage_metadata = None
     real.response_metadata |= {"seconds": round(seconds, 6), "attempts": made}
     reply = yield from recordable(real, dict(raw.found) if isinstance(real.content, list) else {})
     return Asked(reply, "", made, seconds, real=real)

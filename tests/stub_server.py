@@ -126,6 +126,7 @@ class StubServer:
         self._answer: Callable[[Recorded], Any] | None = script if callable(script) else None
         self._replies: list[Any] = [] if callable(script) else list(script)
         self.requests: list[Recorded] = []
+        self.hung_up = threading.Event()  # a client closed before all of a reply was sent
 
     @property
     def base_url(self) -> str:
@@ -216,7 +217,11 @@ def _handler(stub: StubServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            try:
+                self.wfile.write(data)
+            except OSError:
+                stub.hung_up.set()
+                raise
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its signature
             """Keep quiet."""

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import ToolCallChunk, tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
-from graphs.models.raw_calls import RawCalls
+from graphs.models.raw_calls import RawCalls, TextCut
 from tools.held_back import HeldBack
 from tools.redact import Found, redact, redact_data
 
@@ -32,9 +32,16 @@ class CleanChunks:
     def __init__(self, ear: RawCalls) -> None:
         self._ear = ear
         ear.begin()
+        self._cut = ear.cut() if ear.cut else None
+        self._cut_in: Key = ("text",)
         self._texts: dict[Key, HeldBack] = {}
         self._blocks: dict[Key, dict[str, Any]] = {}
         self._done = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing counts that may still come."""
+        return self._cut is not None and self._cut.ended and not self._done
 
     def take(self, chunk: ChatGenerationChunk) -> Iterator[ChatGenerationChunk]:
         """Take a piece as it came, and yield what can be told by now."""
@@ -46,7 +53,7 @@ class CleanChunks:
         content: Any = message.content
         if isinstance(content, str):
             self._ear.said.append(content)
-            content = self._push(("text",), content)
+            content = self._said(("text",), content)
         else:
             content = [self._block(block) for block in content]
         extra = {
@@ -75,11 +82,13 @@ class CleanChunks:
         if self._done:
             return
         self._done = True
+        early = self._cut.flush() if self._cut else ""
+        early = early and self._push(self._cut_in, early)
         text = ""
         blocks: dict[Key, dict[str, Any]] = {}
         extra: dict[str, str] = {}
         for key, held in self._texts.items():
-            left = held.flush()
+            left = (early if key == self._cut_in else "") + held.flush()
             if not left:
                 continue
             if key[0] == "text":
@@ -98,6 +107,19 @@ class CleanChunks:
             )
             yield ChatGenerationChunk(message=message)
 
+    def stop(self) -> Iterator[ChatGenerationChunk]:
+        """Yield what was held back, and say that the reply ends here, unread as the rest is."""
+        self._ear.stopped = True
+        yield from self.rest()
+        end = {"finish_reason": "stop"}
+        message = AIMessageChunk(content="", response_metadata=end, chunk_position="last")
+        yield ChatGenerationChunk(message=message)
+
+    def _said(self, key: Key, piece: str) -> str:
+        """Push what counts of a piece of the reply's text."""
+        self._cut_in = key
+        return self._push(key, self._cut.push(piece) if self._cut else piece)
+
     def _push(self, key: Key, piece: str) -> str:
         held = self._texts.get(key)
         if held is None:
@@ -106,17 +128,20 @@ class CleanChunks:
 
     def _block(self, block: Any) -> Any:
         if not isinstance(block, dict):
-            return self._push(("text",), block)
+            return self._said(("text",), block)
         kind, place = block.get("type"), block.get("index")
         self._blocks[kind, place] = {k: v for k, v in block.items() if k in {"type", "index"}}
-        return {
-            key: self._push(("block", kind, place, key), value)
-            if isinstance(value, str) and key not in _NO_TEXT
-            else value
-            if key in _NO_TEXT
-            else redact_data(value)
-            for key, value in block.items()
-        }
+        clean: dict[str, Any] = {}
+        for name, value in block.items():
+            key = ("block", kind, place, name)
+            if name in _NO_TEXT:
+                clean[name] = value
+            elif not isinstance(value, str):
+                clean[name] = redact_data(value)
+            else:
+                is_said = (kind, name) == ("text", "text")
+                clean[name] = self._said(key, value) if is_said else self._push(key, value)
+        return clean
 
     def _calls(self) -> list[ToolCallChunk]:
         """Make one piece of each call: its arguments are told when they are whole."""
@@ -141,11 +166,11 @@ def clean_arguments(text: str) -> str:
     return text if clean == value else json.dumps(clean, ensure_ascii=False)
 
 
-def clean_message(message: Message, found: Found) -> Message:
-    """Redact a whole reply; what is taken out of its text is counted."""
+def clean_message(message: Message, found: Found, cut: TextCut | None = None) -> Message:
+    """Redact a whole reply, as far as its text counts; what is taken out of that is counted."""
     changes: dict[str, Any] = {}
-    content: Any = message.content
-    if (clean := redact_data(content, found)) != content:
+    content: Any = message.content if cut is None else _cut_content(message.content, cut)
+    if (clean := redact_data(content, found)) != message.content:
         changes["content"] = clean
     if extra := message.additional_kwargs:
         changes["additional_kwargs"] = redact_data(extra)
@@ -156,6 +181,23 @@ def clean_message(message: Message, found: Found) -> Message:
             told = message.response_metadata
             changes["response_metadata"] = {k: v for k, v in told.items() if k != "logprobs"}
     return message.model_copy(update=changes) if changes else message
+
+
+def _cut_content(content: Any, cut: TextCut) -> Any:
+    if isinstance(content, str):
+        return cut.push(content) + cut.flush()
+    texts = [
+        place
+        for place, block in enumerate(content)
+        if isinstance(block, str) or block.get("type") == "text"
+    ]
+    made = list(content)
+    for place in texts:
+        block = content[place]
+        said = cut.push(block if isinstance(block, str) else str(block.get("text") or ""))
+        said += cut.flush() if place == texts[-1] else ""
+        made[place] = said if isinstance(block, str) else {**block, "text": said}
+    return made
 
 
 @contextlib.contextmanager

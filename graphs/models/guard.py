@@ -35,6 +35,8 @@ class GuardedModel(BaseChatModel):
     It keeps true that
     * pieces of text put together are the redacted text of the reply, each told once;
     * no callback is told a part of what is taken out, nor an error's text that holds it;
+    * of a reply whose caller says what of it counts, nothing else is told, and no more is read than
+      that;
     * the reply is otherwise as it came.
     """
 
@@ -93,13 +95,18 @@ class GuardedModel(BaseChatModel):
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
         chunks = CleanChunks(_ear())
+        came = self.inner._stream(messages, stop=stop, **kwargs)  # noqa: SLF001
         with scrub():
-            for chunk in self.inner._stream(messages, stop=stop, **kwargs):  # noqa: SLF001
+            for chunk in came:
                 for clean in chunks.take(chunk):
                     if run_manager:
                         run_manager.on_llm_new_token(clean.text, chunk=clean)
                     yield clean
-            for clean in chunks.rest():
+                if chunks.ended:
+                    break
+            if chunks.ended:
+                _close(came)
+            for clean in chunks.stop() if chunks.ended else chunks.rest():
                 if run_manager:
                     run_manager.on_llm_new_token(clean.text, chunk=clean)
                 yield clean
@@ -112,13 +119,18 @@ class GuardedModel(BaseChatModel):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         chunks = CleanChunks(_ear())
+        came = self.inner._astream(messages, stop=stop, **kwargs)  # noqa: SLF001
         with scrub():
-            async for chunk in self.inner._astream(messages, stop=stop, **kwargs):  # noqa: SLF001
+            async for chunk in came:
                 for clean in chunks.take(chunk):
                     if run_manager:
                         await run_manager.on_llm_new_token(clean.text, chunk=clean)
                     yield clean
-            for clean in chunks.rest():
+                if chunks.ended:
+                    break
+            if chunks.ended:
+                await _aclose(came)
+            for clean in chunks.stop() if chunks.ended else chunks.rest():
                 if run_manager:
                     await run_manager.on_llm_new_token(clean.text, chunk=clean)
                 yield clean
@@ -134,6 +146,17 @@ def guarded(model: Runnable[Any, Any]) -> Runnable[Any, Any] | None:
     return None
 
 
+def _close(stream: Iterator[Any]) -> None:
+    """Give up a stream, so that its server may stop writing; a plain iterator has no end."""
+    if close := getattr(stream, "close", None):
+        close()
+
+
+async def _aclose(stream: AsyncIterator[Any]) -> None:
+    if close := getattr(stream, "aclose", None):
+        await close()
+
+
 def _ear() -> RawCalls:
     return heard.get() or RawCalls()
 
@@ -144,6 +167,6 @@ def _clean(result: ChatResult) -> ChatResult:
     generations: list[ChatGeneration] = []
     for generation in result.generations:
         ear.whole = generation.message
-        clean = clean_message(generation.message, ear.found)
+        clean = clean_message(generation.message, ear.found, ear.cut() if ear.cut else None)
         generations.append(generation.model_copy(update={"message": clean, "text": clean.text}))
     return result.model_copy(update={"generations": generations})

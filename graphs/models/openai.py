@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, closing
 from typing import Any, Self
 
 from langchain_core.callbacks import (
@@ -187,16 +188,20 @@ class RungsChatOpenAI(ChatOpenAI):
 
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
         with stock_errors(self.openai_api_key), self._ending(kwargs) as ending:
-            for chunk in super()._stream(*args, **kwargs):
-                ending.note(chunk)
-                yield chunk
+            stream: Any = super()._stream(*args, **kwargs)
+            with closing(stream):
+                for chunk in stream:
+                    ending.note(chunk)
+                    yield chunk
             ending.check()
 
     async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
         with stock_errors(self.openai_api_key), self._ending(kwargs) as ending:
-            async for chunk in super()._astream(*args, **kwargs):
-                ending.note(chunk)
-                yield chunk
+            stream: Any = super()._astream(*args, **kwargs)
+            async with aclosing(stream):
+                async for chunk in stream:
+                    ending.note(chunk)
+                    yield chunk
             ending.check()
 
     def _ending(self, kwargs: dict[str, Any]) -> Ending:

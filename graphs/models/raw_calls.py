@@ -7,11 +7,11 @@ and the calls are made from them instead.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessageChunk, BaseMessage, InvalidToolCall, ToolCall
@@ -153,10 +153,29 @@ def parse_calls(raw: Iterable[RawCall]) -> tuple[list[ToolCall], list[InvalidToo
     return good, bad
 
 
+class TextCut(Protocol):
+    """Takes the text of a reply in pieces, and lets go what of it counts."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing that may still come counts: the rest need not be read."""
+
+    def push(self, piece: str) -> str:
+        """Take a piece, and return what can be let go by now."""
+
+    def flush(self) -> str:
+        """Return the rest: the text is whole."""
+
+
 class RawCalls(BaseCallbackHandler):
     """Gather the tool-call pieces of one streamed reply; a new attempt starts it afresh.
 
+    Args:
+        cut: Makes, for each attempt, what tells which of the reply's text counts: a guard tells
+            nobody of the rest, and stops reading a stream of which nothing more does.
+
     Attributes:
+        stopped: Whether a guard stopped reading before the reply was whole.
         whole: The reply as it came, where it was not streamed and a guard heard it.
         said: The pieces of its text as they came, where a guard heard them.
         found: Counts by kind of what a guard took out of its text.
@@ -169,7 +188,9 @@ class RawCalls(BaseCallbackHandler):
     ignore_retry = True
     ignore_custom_event = True
 
-    def __init__(self) -> None:
+    def __init__(self, cut: Callable[[], TextCut] | None = None) -> None:
+        self.cut = cut
+        self.stopped = False
         self._pieces: list[Mapping[str, Any]] = []
         self._last: Any = None
         self._lock = Lock()
@@ -179,7 +200,7 @@ class RawCalls(BaseCallbackHandler):
 
     def begin(self) -> None:
         """Forget an attempt that failed half-way."""
-        self._pieces, self.whole, self.said = [], None, []
+        self._pieces, self.whole, self.said, self.stopped = [], None, [], False
         self.found.clear()
 
     def on_chat_model_start(

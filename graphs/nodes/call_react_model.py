@@ -13,6 +13,7 @@ from graphs.nodes.call_model import closed_calls, failed_end, new_run
 from graphs.react.context import ReactContext, settings_of
 from graphs.react.prompt import ReactPrompt
 from graphs.react.replies import Taken, take, without_secrets
+from graphs.react.said import Said
 from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
 from graphs.state import Ending, Progress, State, begin, ending, progress_of
@@ -66,7 +67,9 @@ def call_react_model(
         sent = messages_of(view, prompt, messages, question, settings.observation_limit)
         system = yield from prompt.system(scope)
         recorded = [*messages, *closed]
-        asked = yield from ask(source, system, sent, recorded, scope, offered=(), stop=[STOP])
+        asked = yield from ask(
+            source, system, sent, recorded, scope, offered=(), stop=[STOP], cut=Said
+        )
         allowed = safe if settings.read_only else tools
         taken = None
         if asked.reply is not None:

@@ -16,6 +16,7 @@ from graphs.react.keywords import keyword_of
 from graphs.react.parser import FinalAnswer, FormatError, parse
 from graphs.react.prompt import ReactPrompt
 from graphs.react.replies import text_of
+from graphs.react.said import Said
 from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
 from graphs.state import Ending, Progress, State, begin, ending, progress_of
@@ -58,7 +59,9 @@ def finalize_react(
         most = settings.observation_limit
         sent = messages_of(view, prompt, messages, question, most, closing=MUST_ANSWER)
         system = yield from prompt.system(scope)
-        asked = yield from ask(source, system, sent, recorded, scope, offered=(), stop=[STOP])
+        asked = yield from ask(
+            source, system, sent, recorded, scope, offered=(), stop=[STOP], cut=Said
+        )
         answer = None
         if asked.reply is not None:
             answer, said_text = _answer(asked.reply)

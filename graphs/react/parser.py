@@ -5,13 +5,13 @@ from an `Observation:` of the model's own. Nothing but a model's own reply is ev
 Each step looks at a line, or at a bracket, once: time is linear in the length of the text.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from graphs.react.keywords import Keyword, keyword_of
+from graphs.react.closing import Closing
+from graphs.react.keywords import FENCE_LENGTH, Keyword, keyword_of, opens_fence
 from graphs.react.thinking import without_thinking
 
 EMPTY = "the reply was empty"
@@ -56,10 +56,6 @@ class FormatError:
 Parsed = Action | FinalAnswer | FormatError
 
 
-_FENCE = re.compile(r"```\w{0,20}[ \t]{0,9}\n")
-"""A code fence that the whole reply stands in."""
-
-
 class _Line(NamedTuple):
     """A line: where it begins, what is on it, its keyword, and the place behind its colon."""
 
@@ -79,9 +75,9 @@ def parse(reply: str) -> Parsed:
         One of the three, whatever the text.
     """
     text = without_thinking(reply).strip()
-    fence = _FENCE.match(text)
-    text = text[fence.end() :] if fence else text
-    fenced = fence is not None
+    first = text[:FENCE_LENGTH].splitlines(keepends=True)
+    fenced = bool(first) and opens_fence(first[0])
+    text = text[len(first[0]) :] if fenced else text
     for line in _lines(text):
         if line.text.lstrip().startswith("```"):
             fenced = not fenced
@@ -164,43 +160,13 @@ _QUOTED = {
 }
 """A whole input in quotes, by the quote that it opens with."""
 
-_BRACKET = re.compile(r"[\[\]]")
-_SPACE = re.compile(r"\s*+")
-_JSON = json.JSONDecoder(strict=False)
-
 
 def _closing(text: str, opened: int) -> int | None:
-    """Return the place of the bracket that closes the one opened, or None.
-
-    Brackets inside a JSON object, or inside quotes around the whole input, close nothing.
-    """
-    begin = _end_of(_SPACE, text, opened + 1)
-    end = None
-    if text.startswith("{", begin):
-        end = _json_end(text, begin)
-    elif (whole := _QUOTED.get(text[begin : begin + 1])) and (found := whole.match(text, begin)):
-        end = found.end()
-    if end is not None and text.startswith("]", end):
-        return end
-    depth = 0
-    for bracket in _BRACKET.finditer(text, opened):
-        depth += 1 if bracket.group() == "[" else -1
-        if depth == 0:
-            return bracket.start()
-    return None
-
-
-def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
-    found = pattern.match(text, start)
-    return found.end() if found else start
-
-
-def _json_end(text: str, start: int) -> int | None:
-    try:
-        _, end = _JSON.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return _end_of(_SPACE, text, end)
+    """Return the place of the bracket that closes the one opened, or None."""
+    closing = Closing()
+    told = closing.push(text[opened + 1 :])
+    closing.flush()
+    return opened + len(told) if closing.closed else None
 
 
 def unquoted(text: str) -> str:

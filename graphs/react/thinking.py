@@ -4,42 +4,98 @@ import re
 
 from graphs.react.keywords import keyword_of
 
-_TAG = re.compile(r"<(/?)(think|thinking|thought|reasoning)>", re.IGNORECASE)
+_NAMES = ("think", "thinking", "thought", "reasoning")
+_TAG = re.compile(rf"(?ai:<(/?)({'|'.join(_NAMES)})>)")
+_TAGS = tuple(f"<{end}{name}>" for name in _NAMES for end in ("", "/"))
+_LONGEST = max(map(len, _TAGS))
+_LINE_START = 200
+"""Characters of a line's beginning that are kept, more than a keyword can have."""
 
 
-def without_thinking(text: str) -> str:
-    """Leave out what stands between thinking tags, before the first action or answer.
+class Thinking:
+    """Leaves out what stands between thinking tags, before the first action or answer.
 
     * A block that never ends takes the rest of the text with it.
     * An end without a beginning, which templates leave that open the tag in the prompt, takes what
       is before it.
     * Behind an `Action:` or a `Final Answer:` a tag is the model's own text and stays.
+
+    The text may come in pieces; what may become a tag is held back until the next one.
     """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._inside: str | None = None
+        self._tags = 0
+        self._line = ""  # the unfinished line of what was kept, without the blanks before it
+        self._decided = False
+
+    def push(self, piece: str) -> list[str | None]:
+        """Take a piece.
+
+        Returns:
+            What is kept of the text, in parts; None takes back all that was kept before.
+        """
+        text = self._held + piece
+        kept: list[str | None] = []
+        place = 0
+        for tag in _TAG.finditer(text):
+            closes, name = bool(tag.group(1)), tag.group(2).lower()
+            self._tags += 1
+            if self._inside is not None:
+                if closes and name == self._inside:
+                    self._inside, place = None, tag.end()
+            elif closes:
+                if self._tags == 1:
+                    kept, place = [None], tag.end()
+                    self._line, self._decided = "", False
+            elif not self._decided:
+                before = text[place : tag.start()]
+                self._keep(before, kept)
+                place = tag.start()
+                if not self._decided:
+                    self._inside, place = name, tag.end()
+        end = len(text) - _begun(text)
+        self._held = text[max(end, place) :]
+        if self._inside is None:
+            self._keep(text[place:end], kept)
+        return kept
+
+    def flush(self) -> list[str | None]:
+        """Return the rest: the text is whole."""
+        held, self._held = self._held, ""
+        return [held] if held and self._inside is None else []
+
+    def _keep(self, text: str, kept: list[str | None]) -> None:
+        if not text:
+            return
+        kept.append(text)
+        if self._decided:
+            return
+        *whole, rest = f"{self._line}{text}\0".splitlines()
+        self._line = rest[:-1].lstrip()[:_LINE_START]
+        self._decided = any(map(_decides, [*whole, self._line]))
+
+
+def without_thinking(text: str) -> str:
+    """Leave the thinking out of a whole text, as `Thinking` does."""
     if "<" not in text:
         return text
-    kept: list[str] = []
-    place = 0
-    inside: str | None = None
-    for number, tag in enumerate(_TAG.finditer(text)):
-        closes, name = bool(tag.group(1)), tag.group(2).lower()
-        if inside is not None:
-            if closes and name == inside:
-                inside, place = None, tag.end()
-        elif closes:
-            if number == 0:
-                place = tag.end()
-        else:
-            part = text[place : tag.start()]
-            if _decides(part, at_start=not kept or kept[-1][-1:] in {"", "\n", "\r"}):
-                break
-            kept.append(part)
-            inside, place = name, tag.end()
-    if inside is None:
-        kept.append(text[place:])
-    return "".join(kept)
+    thinking = Thinking()
+    kept = [*thinking.push(text), *thinking.flush()]
+    return "".join(part for part in kept if part is not None)
 
 
-def _decides(part: str, *, at_start: bool) -> bool:
-    """Tell whether a part of a reply holds the keyword that says what the reply is."""
-    lines = part.splitlines()[0 if at_start else 1 :]
-    return any((found := keyword_of(line)) and found.keyword != "thought" for line in lines)
+def _begun(text: str) -> int:
+    """Return how much of a text's end may become a tag."""
+    start = text.rfind("<", max(0, len(text) - _LONGEST + 1))
+    if start < 0:
+        return 0
+    end = text[start:].lower()
+    return len(end) if any(tag.startswith(end) for tag in _TAGS) else 0
+
+
+def _decides(line: str) -> bool:
+    """Tell whether a line says what the reply is."""
+    found = keyword_of(line)
+    return found is not None and found.keyword != "thought"
