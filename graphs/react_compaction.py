@@ -53,7 +53,7 @@ def build(
         ToolsFileError: The tools file is wrong.
         ModelError: The model can't be used as it is configured.
     """
-    contracts = load_tools() if tools is None else as_contracts(tools)
+    contracts = load_tools() if tools is None else as_contracts(tools, spoken=True)
     builder, source, prompt = wire_react(
         model, contracts, Context, state=CompactionState, output=CompactionOutput
     )

@@ -43,9 +43,8 @@ def build(
         ToolsFileError: The tools file is wrong.
         ModelError: The model can't be used as it is configured.
     """
-    contracts = as_contracts(
-        [*(load_tools() if tools is None else as_contracts(tools)), notes_tool()]
-    )
+    given = load_tools() if tools is None else as_contracts(tools, spoken=True)
+    contracts = as_contracts([*given, notes_tool()], spoken=True)
     builder, source, prompt = wire_react(
         model, contracts, Context, state=NotesState, given=NotesInput, output=NotesOutput
     )

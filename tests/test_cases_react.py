@@ -121,6 +121,8 @@ def test_good_replies_between_bad_ones_do_not_end_the_run(mode: Mode) -> None:
         ('Action: search["red shoes"]', "search", "red shoes"),
         ('Action: say["a" and "b"]', "say", '"a" and "b"'),
         ("Action: web-search[a]", "web-search", "a"),
+        ("Action: crm.find[b]", "crm.find", "b"),
+        ("Action: größe[c]", "größe", "c"),
         ("Action: find[a]", "find", "a"),
         ("Action: find_all[a]", "find_all", "a"),
     ],
@@ -131,6 +133,7 @@ def test_an_action_runs_with_exactly_its_input(
     """Cases REA-03, 05, 07, 09, 11, 25 and 31."""
     log = Log()
     names = ["lookup", "note", "search", "say", "web-search", "find", "find_all"]
+    names += ["crm", "crm.find", "größe"]
     model = acting(text, "Final Answer: 1")
     run(mode, compiled(model, [log.tool(one) for one in names], NAME), "?")
     assert log == [(name, given_input)]

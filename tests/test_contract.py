@@ -12,7 +12,7 @@ import pytest
 from pydantic import AfterValidator, Field
 
 from tests.calling import Line, Order, calculator, from_schema, refused, run, save_note
-from tools import ContractError, contract, unknown_tool
+from tools import ContractError, as_contracts, contract, unknown_tool
 
 
 def search_products(query: str) -> str:
@@ -186,6 +186,9 @@ def test_methods_partials_and_objects_can_be_tools() -> None:
         (lambda: contract(lambda x: x, name="t"), "no description"),
         (lambda: contract(calculator, name="größe"), "1 to 64 letters"),
         (lambda: contract(calculator, name="a" * 65), "1 to 64 letters"),
+        (lambda: contract(calculator, name="a b", spoken=True), "'.', ':' and '/'"),
+        (lambda: contract(calculator, name="a[b", spoken=True), "'.', ':' and '/'"),
+        (lambda: as_contracts([contract(calculator, name="crm.find", spoken=True)]), "1 to 64"),
         (lambda: contract(calculator, effect="harmless"), "effect is"),  # type: ignore[arg-type]
         (lambda: contract(calculator, timeout=0), "timeout is"),
         (lambda: contract(calculator, timeout=float("inf")), "timeout is"),

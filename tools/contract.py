@@ -40,6 +40,9 @@ Effect = Literal["read_only", "state_changing"]
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every provider takes as a tool's name."""
 
+SPOKEN_NAME = re.compile(r"\w[\w.:/-]{0,63}")
+"""What may name a tool where its calls are written as text, `crm.find[b]`, and read from it."""
+
 DESCRIPTION_CHARACTERS = 1024
 ERROR_CHARACTERS = 1000
 
@@ -166,6 +169,7 @@ def contract(
     name: str | None = None,
     description: str | None = None,
     wrapper: Wrapper | None = None,
+    spoken: bool = False,
 ) -> Contract:
     """Make the contract of a tool, once; everything a call needs is derived here.
 
@@ -180,6 +184,8 @@ def contract(
         name: Instead of the tool's own.
         description: Instead of the tool's own.
         wrapper: Makes a call of this tool a call of another, whose own policy alone counts.
+        spoken: Whether its name need not be one that a provider takes, because its calls are
+            written as text: dots and letters of any script may be in it.
 
     Raises:
         ContractError: The tool can't be offered; the message names it and says why.
@@ -197,8 +203,7 @@ def contract(
         )
     else:
         source = read(tool, name=name)
-    if not NAME.fullmatch(name := name or source.name):
-        raise ContractError(name, "a name is 1 to 64 letters, digits, '_' and '-'")
+    check_name(name := name or source.name, spoken=spoken)
     line = shorten(seen(description or source.description), DESCRIPTION_CHARACTERS)
     if not line:
         raise ContractError(name, "it has no description; say in one line when to use it")
@@ -232,6 +237,18 @@ def contract(
         plan=Plans(parameters)(parameters),
         source=source,
     )
+
+
+def check_name(name: str, *, spoken: bool = False) -> None:
+    """Refuse a name that a model can't call a tool by.
+
+    Raises:
+        ContractError: It is none; where calls are written as text, it may be more.
+    """
+    if spoken and not SPOKEN_NAME.fullmatch(name):
+        raise ContractError(name, "a name is 1 to 64 letters, digits, '_', '-', '.', ':' and '/'")
+    if not spoken and not NAME.fullmatch(name):
+        raise ContractError(name, "a name is 1 to 64 letters, digits, '_' and '-'")
 
 
 def _check_policy(name: str, effect: str, timeout: float | None, cache_seconds: int | None) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tools.contract import Contract, Effect, contract
+from tools.contract import Contract, Effect, check_name, contract
 from tools.errors import ContractError, ToolsFileError
 from tools.redaction_policy import RedactionPolicy, read_policy
 from tools.tables import COUNT, FLAG, NUMBER, TEXT, Kind, check_keys, hint
@@ -104,13 +104,16 @@ def load_tools(path: Path | str | None = None) -> Sequence[Contract]:
     return ToolSet(made, Servers(reached), redaction)
 
 
-def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> Sequence[Contract]:
+def as_contracts(
+    tools: Iterable[Any], *, trusting: bool = True, spoken: bool = False
+) -> Sequence[Contract]:
     """Make the contracts of the tools given to a graph, which may be contracts already.
 
     Args:
         tools: Functions, LangChain tools, mappings or contracts.
         trusting: Whether a tool of which nothing more is known runs without a person's yes. Else it
             needs one, as what is listed as state-changing in the tools file does by default.
+        spoken: Whether calls are written as text: then names may be any that `contract` takes so.
 
     Raises:
         ContractError: One of them can't be offered, or two have one name; or it is no list.
@@ -124,15 +127,19 @@ def as_contracts(tools: Iterable[Any], *, trusting: bool = True) -> Sequence[Con
         )
     contracts: dict[str, Contract] = {}
     for tool in tools:
-        made = tool if isinstance(tool, Contract) else _of(tool, trusting=trusting)
+        if isinstance(tool, Contract):
+            check_name(tool.name, spoken=spoken)
+            made = tool
+        else:
+            made = _of(tool, trusting=trusting, spoken=spoken)
         if made.name in contracts:
             raise ContractError(made.name, "another tool has the same name")
         contracts[made.name] = made
     return list(contracts.values())
 
 
-def _of(tool: Any, *, trusting: bool) -> Contract:
-    return contract(tool, requires_confirmation=False if trusting else None)
+def _of(tool: Any, *, trusting: bool, spoken: bool) -> Contract:
+    return contract(tool, requires_confirmation=False if trusting else None, spoken=spoken)
 
 
 def unknown_tool(name: str, contracts: Iterable[Contract]) -> str:

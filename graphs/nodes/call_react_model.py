@@ -74,7 +74,8 @@ def call_react_model(
         taken = None
         if asked.reply is not None:
             real, bad = asked.real or asked.reply, progress["empty_replies"]
-            taken = take(real, allowed, turns, bad, settings.stuck_after)
+            most = settings.stuck_after
+            taken = take(real, tools, allowed, turns=turns, bad=bad, stuck_after=most)
             taken = yield from without_secrets(taken)
             asked = replace(asked, reply=taken.reply)
         step, names = progress["rounds"] + 1, [tool.name for tool in allowed]

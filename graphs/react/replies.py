@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall, ToolMe
 from graphs.models.quirks import finish_reason
 from graphs.nodes.call_model import refusal_of, why_it_ended
 from graphs.react.actions import call_of
-from graphs.react.parser import Action, FinalAnswer, FormatError, parse
+from graphs.react.parser import EMPTY, NO_KEYWORD, Action, FinalAnswer, FormatError, parse
 from graphs.react.turns import Turn, repeats
 from graphs.sealing import recordable
 from graphs.state import Ending, ending
@@ -20,6 +20,8 @@ from tools import Contract, redact, redact_data, unknown_tool
 
 BAD_TURNS = 3
 """Replies in a row without an action of a known tool, or an answer, that end the run."""
+
+NATIVE = "the reply made a tool call, but an action is written as a line of text here"
 
 _CUT = {"length", "max_tokens"}
 
@@ -48,13 +50,23 @@ class Taken:
 
 
 def take(
-    reply: AIMessage, tools: Sequence[Contract], turns: Sequence[Turn], bad: int, stuck_after: int
+    reply: AIMessage,
+    tools: Sequence[Contract],
+    allowed: Sequence[Contract],
+    *,
+    turns: Sequence[Turn],
+    bad: int,
+    stuck_after: int,
 ) -> Taken:
     """Take a reply for what it is.
 
+    A tool call beside the text is not run: the model was offered none, and is told how to write it.
+
     Args:
         reply: What the model sent.
-        tools: The tools that this run may use.
+        tools: The tools that exist.
+        allowed: Those that this run may use; an action of another is turned away later, as every
+            call is.
         turns: The run's turns so far.
         bad: Bad replies in a row before this one.
         stuck_after: The same action in a row that ends the run.
@@ -62,12 +74,15 @@ def take(
     if refusal := refusal_of(reply):
         return Taken(_recorded(reply, str(reply.text)), end=ending(None, "refused", refusal))
     parsed = parse(text_of(reply))
+    native = _native(reply)
+    if isinstance(parsed, FormatError) and native and parsed.reason in {EMPTY, NO_KEYWORD}:
+        parsed = FormatError(NATIVE, parsed.said)
     if isinstance(parsed, FinalAnswer):
         end = ending(parsed.text, "answered", why_it_ended(reply))
         return Taken(_recorded(reply, parsed.said), end=end)
     tool = _named(parsed, tools)
     if isinstance(parsed, FormatError) or tool is None:
-        return _bad(reply, parsed, tools, bad + 1)
+        return _bad(reply, parsed, allowed, bad + 1)
     call = call_of(parsed, tool, f"call_{uuid4().hex[:24]}")
     recorded = _recorded(reply, parsed.said, call)
     count = repeats(turns, Turn(recorded, None))
@@ -108,7 +123,7 @@ def _bad(
         cut = ", because it was cut at the token limit" if finish_reason(reply) in _CUT else ""
         names = ", ".join(tool.name for tool in tools) or "none"
         said = f"{parsed.reason[:1].upper()}{parsed.reason[1:]}{cut}. Available tools: {names}."
-    said = f"not executed: {said} {_how_to(tools)}"
+    said = f"not executed: {said} {_how_to(tools, _native(reply))}"
     call = InvalidToolCall(
         name=name[:64],
         args=parsed.text if isinstance(parsed, Action) else "",
@@ -124,11 +139,19 @@ def _bad(
     return Taken(recorded, failed_result(_as_call(call), said, "unknown_tool"), end, bad=True)
 
 
-def _how_to(tools: Sequence[Contract]) -> str:
+def _native(reply: AIMessage) -> str | None:
+    """Name the tool of the first tool call that stands beside the text of a reply."""
+    calls = (*reply.tool_calls, *reply.invalid_tool_calls)
+    return (calls[0]["name"] or "") if calls else None
+
+
+def _how_to(tools: Sequence[Contract], meant: str | None) -> str:
+    """Show one right line, of the tool that was meant where it is known."""
     answer = "Final Answer: your answer"
     if not tools:
         return f"Write one line such as: {answer}"
-    return f"Write one line such as: Action: {form_of(tools[0])} or, to answer: {answer}"
+    tool = next((tool for tool in tools if tool.name == meant), tools[0])
+    return f"Write one line such as: Action: {form_of(tool)} or, to answer: {answer}"
 
 
 def _recorded(
