@@ -75,7 +75,7 @@ format: $(DEV_READY) ## let ruff mend what it can, and take outputs out of the n
 	@$(BIN)/python -m ruff format .
 
 .PHONY: drawings
-drawings: $(DEV_READY) ## write graphs/README.md from the code
+drawings: $(DEV_READY) ## write graphs/README.md and graphs/pictures from the code
 	@$(BIN)/python -m graphs.drawings
 
 .PHONY: drawings-check

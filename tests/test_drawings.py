@@ -10,8 +10,11 @@ from graphs import GRAPHS, drawings
 ROOT = Path(drawings.__file__).parents[1]
 
 
-def test_the_page_of_drawings_is_what_the_code_draws() -> None:
-    assert drawings.PAGE.read_text(encoding="utf-8") == drawings.page(), "run make drawings"
+def test_the_page_and_the_pictures_are_what_the_code_draws() -> None:
+    written = drawings.files()
+    assert len(written) == 1 + len(GRAPHS)
+    for path, text in written.items():
+        assert path.read_text(encoding="utf-8") == text, "run make drawings"
 
 
 @pytest.mark.parametrize("name", list(GRAPHS))
@@ -38,15 +41,16 @@ def test_the_page_lists_the_same_names_as_the_server_s_configuration() -> None:
     }
 
 
-def test_checking_tells_an_old_page_and_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", ["README.md", "pictures/ladder.svg"])
+def test_checking_tells_an_old_file_and_changes_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "README.md"
-    page.write_text("old", encoding="utf-8")
-    monkeypatch.setattr(drawings, "PAGE", page)
-    assert drawings.main(["--check"]) == 1
-    assert page.read_text(encoding="utf-8") == "old"
-    assert "make drawings" in capsys.readouterr().err
-    assert drawings.main([]) == 0
-    assert drawings.main(["--check"]) == 0
-    assert drawings.main(["--chek"]) == 2
+    assert drawings.main(["--check"], tmp_path) == 1
+    assert list(tmp_path.iterdir()) == []
+    assert drawings.main([], tmp_path) == 0
+    assert drawings.main(["--check"], tmp_path) == 0
+    (tmp_path / name).write_text("old", encoding="utf-8")
+    assert drawings.main(["--check"], tmp_path) == 1
+    assert (tmp_path / name).read_text(encoding="utf-8") == "old"
+    assert f"{Path(name).name} is not what the code draws" in capsys.readouterr().err
+    assert drawings.main(["--chek"], tmp_path) == 2
