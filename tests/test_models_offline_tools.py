@@ -216,3 +216,32 @@ def test_data_is_told_in_its_own_names_and_values() -> None:
     assert told("x", json.dumps({"items": []})) == "x:\nitems: none"
     assert told("x", json.dumps({"n": list(range(20))})).endswith("- and 8 more")
     assert told("x", "3") == "x: 3."
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "says"),
+    [
+        ("When is the shop in Berlin open?", ["Berlin"], "Open from 9 in Berlin"),
+        ('When is the shop "old mill" open?', ["old mill"], "Open from 9 in old mill"),
+        ("What are the opening hours in New York?", ["New York"], "Open from 9 in New York"),
+        ("What are the opening hours?", [], "your question does not give: city"),
+        ("When are the shops in Berlin and Paris open?", [], "nothing that answers"),
+    ],
+)
+def test_a_tool_of_one_s_own_is_called_with_the_name_in_the_question(
+    question: str, asked: list[str], says: str
+) -> None:
+    ran: list[str] = []
+
+    def get_opening_hours(city: str) -> str:
+        """Look up when the shop in a city is open; use it for questions about a visit.
+
+        Args:
+            city: The city's name.
+        """
+        ran.append(city)
+        return f"Open from 9 in {city}."
+
+    output = asking("tools_in_context", question, [contract(get_opening_hours, effect="read_only")])
+    assert ran == asked
+    assert says in output["answer"]

@@ -1,4 +1,4 @@
-"""Values that look like the example in a parameter's description: `such as O-2001`."""
+"""Values that look like the example in a parameter's description, `such as O-2001`, and names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,31 @@ _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _AMOUNT = re.compile(r"[$€£]\s?\d[\d,.]*")
 _FREE = frozenset(["query", "question", "text", "search", "q"])
 """Names of parameters that take any words: an example is one of many."""
+
+_ANY_WORDS = re.compile(
+    r"\b(?:quer(?:y|ies)|questions?|texts?|words?|keywords?|terms?|phrases?|sentences?|topics?"
+    r"|messages?|contents?|notes?|inputs?|prompts?|expressions?|answers?|search(?:ed)?)\b",
+    re.IGNORECASE,
+)
+"""What the name or the description of a parameter says that takes any words."""
+_NAME = r"[A-Z](?![\w-]*\d)[\w'\u2019-]*(?: (?:[A-Z](?![\w-]*\d)[\w'\u2019-]*|\d+))*"
+_NAMED = re.compile(rf"(?<=[a-z,;:] )({_NAME})|[\"\u201c]([^\"\u201c\u201d]+)[\"\u201d]")
+"""A name inside a sentence, whose first word is a capital for another reason; or a quotation."""
+
+
+def takes_a_name(name: str, field: Mapping[str, Any]) -> bool:
+    """Tell a parameter that takes one name, such as a city, from one that takes any words."""
+    described = f"{name.replace('_', ' ')} {field.get('description', '')}"
+    plain = field.get("type") == "string" and not {"format", "pattern", "enum"} & field.keys()
+    if not plain or name in _FREE or _ANY_WORDS.search(described):
+        return False
+    return shape(name, field) is None
+
+
+def named_in(text: str) -> str | None:
+    """Return the one name or quotation in a text; None where there is none, or several."""
+    found = {one or other for one, other in _NAMED.findall(text)} - {"I"}
+    return found.pop() if len(found) == 1 else None
 
 
 def examples(field: Mapping[str, Any]) -> list[str]:

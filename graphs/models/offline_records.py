@@ -15,7 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graphs.models.offline_examples import shape, values_in, without_values
+from graphs.models.offline_examples import (
+    named_in,
+    shape,
+    takes_a_name,
+    values_in,
+    without_values,
+)
 from graphs.models.offline_record import fill_record
 from graphs.models.offline_words import stem, stems, words
 
@@ -86,10 +92,13 @@ class Choice:
 
 
 def is_record_tool(parameters: Mapping[str, Any]) -> bool:
-    """Tell a tool that asks for ids, several things or nothing from one that takes a text."""
+    """Tell a tool that asks for an id, a name, several things or nothing from one for a text."""
     fields = parameters.get("properties") or {}
     required = parameters.get("required") or []
-    return len(required) != 1 or shape(required[0], fields.get(required[0], {})) is not None
+    if len(required) != 1:
+        return True
+    field = fields.get(required[0], {})
+    return shape(required[0], field) is not None or takes_a_name(required[0], field)
 
 
 def choose(text: str, tools: Sequence[RecordTool], results: Iterable[str]) -> Choice | None:
@@ -118,6 +127,8 @@ def arguments_of(
             found[name] = amounts.pop()
         elif name in tool.required and len(known.get(name, ())) == 1:
             found[name] = next(iter(known[name]))
+        elif [name] == tool.required and takes_a_name(name, schema) and (said := named_in(text)):
+            found[name] = said
     return found, tuple(name for name in tool.required if name not in found)
 
 
@@ -148,7 +159,7 @@ def _is_meant(choice: Choice, asked: set[str], values: set[str]) -> bool:
     if any(shape(name, tool.fields[name]) for name in choice.arguments):
         return True
     if choice.missing:
-        return bool(values)
+        return bool(values) or asked <= tool.name_stems
     held = asked & (tool.name_stems | stems(tool.about))
     return asked <= tool.name_stems or (len(held) > 1 and 2 * len(held) >= len(asked))
 
