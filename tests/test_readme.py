@@ -4,13 +4,14 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from graphs import GRAPHS
 from graphs.cli.failures import EXIT_CODES
 from graphs.models.catalog import TIMEOUT
+from graphs.state import Status
 from tests.cli import home, rungs
 from tools.docs_folder import SUFFIXES
 from tools.docs_text import MAX_FILE_BYTES
@@ -76,10 +77,11 @@ def test_the_python_of_the_readme_runs(
         made = {"__name__": "readme"}
         exec(compile(code, "README.md", "exec"), made)  # noqa: S102 - it is ours
         told.append(capsys.readouterr().out)
-    assert "answered" in told[0]
-    assert "45" in told[0]
-    assert "answered Goal: " in told[1]
-    assert "{'name': 'Ann', 'price': 240}" in told[2]
+    said = [text for text in told if text]
+    assert "answered" in said[0]
+    assert "45" in said[0]
+    assert "answered Goal: " in said[1]
+    assert "{'name': 'Ann', 'price': 240}" in said[2]
     toolkit: Any = made["toolkit"]
     assert [tool.name for tool in toolkit.get_tools()] == ["tool_search", "tool_call"]
 
@@ -105,6 +107,25 @@ def test_each_setting_is_read_by_the_code_and_shown_in_the_example(name: str) ->
     assert name in (ROOT / ".env.example").read_text(encoding="utf-8")
     code = [*ROOT.glob("graphs/**/*.py"), *ROOT.glob("tools/**/*.py")]
     assert any(name in path.read_text(encoding="utf-8") for path in code)
+
+
+def test_the_readme_says_what_each_status_means_and_its_exit_code() -> None:
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \|.*\| (\d+) \|$", README, re.MULTILINE)
+    told = {name: int(code) for names, code in rows for name in re.findall(r"\w+", names)}
+    assert told == {status: EXIT_CODES[status] for status in get_args(Status)}
+
+
+def test_the_readme_says_when_to_take_each_variant_and_shows_its_drawing() -> None:
+    for name in GRAPHS:
+        (row,) = re.findall(rf"^\| \[`{name}`\]\(graphs/.*\|$", README, re.MULTILINE)
+        assert all(cell.strip() for cell in row.split("|")[1:4])
+        assert f"[![{name}](graphs/pictures/{name}.svg)](graphs/README.md#{name})" in README
+
+
+def test_each_place_in_the_readme_that_it_points_to_is_there() -> None:
+    headings = re.findall(r"^#+ (.+)$", README, re.MULTILINE)
+    places = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= places
 
 
 def test_the_readme_says_what_is_read_of_a_folder_and_what_a_run_leaves() -> None:

@@ -1,4 +1,4 @@
-"""Each `rungs` command of the README, typed into a shell by somebody who has just set up."""
+"""Each command of the README but those of make, typed into a shell by somebody new to it."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from tests.test_readme import blocks, commands
 
 pytestmark = [pytest.mark.processes, pytest.mark.enable_socket]
 
-COMMANDS = [command for command in commands() if command.startswith("rungs ")]
+COMMANDS = [command for command in commands() if command.startswith(("rungs ", "python "))]
 ANN = 'rungs ask --user ann --thread t1 "I prefer e-mail."'
 REFUND = next(command for command in COMMANDS if "--thread t2" in command)
 WAITING = 4
@@ -42,7 +42,12 @@ class Ticket(BaseModel):
 
     name: str | None = Field(default=None, description="The customer's name.")
 '''
-TIME_TOOLS = next(table for table in blocks("toml") if "[mcp.time]" in table)
+NAMED = {
+    name: text
+    for text in blocks("python") + blocks("toml")
+    if (name := text.split("\n")[0].removeprefix("# ")).endswith((".py", ".toml"))
+}
+"""The files that the README shows, by the name in their first line."""
 QUESTIONS = next(block for block in blocks("json") if '"expected"' in block)
 
 
@@ -73,7 +78,8 @@ def shell(tmp_path: Path, model: StubServer) -> dict[str, Any]:
     two = [{"tool_calls": TWO_REFUNDS}, {"text": "Done."}]
     (here / "two.json").write_text(json.dumps(two), "utf-8")
     (here / "my.jsonl").write_text(QUESTIONS, "utf-8")
-    (here / "my-tools.toml").write_text(TIME_TOOLS, "utf-8")
+    for name, text in NAMED.items():
+        (here / name).write_text(text, "utf-8")
     shipped = ROOT / "graphs" / "compare" / "prices.toml"
     (here / "my-prices.toml").write_text(shipped.read_text("utf-8"), "utf-8")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("RUNGS_", "OPENAI_", "XDG_"))}
@@ -117,6 +123,8 @@ def test_each_command_of_the_readme_does_what_it_says(command: str, shell: dict[
     assert "Traceback" not in said.stderr
     if "18%" in command:
         assert "= 45" in said.stdout
+    if "my_tools" in command or "Berlin open" in command:
+        assert "9:00 to 18:00" in said.stdout
     if "--json" in shlex.split(command):
         json.loads(said.stdout)
 
