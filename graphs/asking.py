@@ -19,6 +19,7 @@ from graphs.node import Scope
 from graphs.sealing import recordable
 from graphs.transcript import call_ids, with_system
 from graphs.waiting import Steps, Wait
+from tools.redact import redact
 
 FILTERED = "the model server's content filter refused the request"
 
@@ -114,7 +115,8 @@ def ask(
         heard.reset(token)
     seconds = time.perf_counter() - started
     real = normalize_reply(_as_heard(reply, raw), call_ids(transcript), raw)
-    if real.id is None or real.id in [message.id for message in transcript]:
+    taken = [message.id for message in transcript]
+    if real.id is None or real.id in taken or redact(real.id) != real.id:
         real.id = str(uuid4())
     if raw.stopped:  # what the server told of it before its end is not the whole cost
         real.usage_metadata = None

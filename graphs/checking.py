@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import BaseMessage, ToolCall
 
-from graphs.calls import Asked, as_asked, made, with_asked, without_seal
+from graphs.calls import Asked, Call, as_asked, made, with_asked, without_seal
 from graphs.context import Context
 from graphs.reach import Reach, Resolved
 from graphs.repeats import ENDED, WARNED, WARNING, judge
@@ -15,7 +15,7 @@ from graphs.state import Progress
 from graphs.transcript import newest_reply
 from graphs.vault import SealedError
 from graphs.waiting import Steps
-from tools import redact_data
+from tools import redact, redact_data
 
 MAX_CALLS = 20
 """Calls of one reply that may run, a fixed limit; the rest are answered with an error."""
@@ -109,6 +109,9 @@ def resolved(
     found = reach.resolve(real, context, approval=approval, loaded=loaded)
     if found.error is None and is_marked(found.call["args"]):
         found = replace(found, error=MARKED, code="invalid_arguments")
+    if found.error is not None:  # the name may be one that a wrapper was given, of no tool
+        nameless = cast("Call", {**found.call, "name": redact(found.call["name"])})
+        found = replace(found, error=redact(found.error), call=nameless)
     # What is recorded is clean: arguments that came to nothing else need no second look.
     clean = real is asked and found.call["args"] == asked["args"]
     call = found.call if clean else (yield from resealed(found.call))

@@ -50,17 +50,19 @@ def recordable(reply: AIMessage, found: Found) -> Steps[AIMessage]:
         if arguments != call["args"]:
             vault = yield from unlocked()
             secrets[call["id"] or ""] = vault.seal(call["args"])
-        calls.append({**call, "args": arguments})
+        calls.append({**call, "name": redact(call["name"], found), "args": arguments})
     bad = [
         {
             **call,
+            "name": redact(call["name"] or "", found) or call["name"],
             "args": redact(call["args"] or "", found),
             "error": redact(call["error"] or ""),
         }
         for call in reply.invalid_tool_calls
     ]
-    if secrets:
+    if calls != reply.tool_calls:
         changes["tool_calls"] = calls
+    if secrets:
         clean_extra = {**clean_extra, SEALED: secrets}
     if any(new != old for new, old in zip(bad, reply.invalid_tool_calls, strict=True)):
         changes["invalid_tool_calls"] = bad

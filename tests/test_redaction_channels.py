@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command, interrupt
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 from langgraph.config import get_stream_writer
 from pydantic import BaseModel, Field
@@ -60,7 +60,7 @@ class Place:
     def ask(
         self,
         replies: list[Any],
-        tools: list[Any],
+        tools: list[Any] | None,
         question: Any = "Do it, please.",
         *,
         mode: Mode = "stream",
@@ -502,3 +502,77 @@ def test_a_secret_that_is_a_name_among_the_arguments_is_found_nowhere(
         assert key.encode() not in written
     assert key not in caplog.text
     assert got == ([{key: 1}] if place == "nested" else [])
+
+
+NAMED = {
+    "a call's name": {"id": "c1", "name": TOKEN, "args": {}},
+    "a call's id": {"id": TOKEN, "name": "log_in", "args": {"user": "ann", "password": "x"}},
+    "the name of a call that does not parse": {"id": "c1", "name": TOKEN, "args_raw": "{"},
+    "the id of a call that does not parse": {"id": TOKEN, "name": "log_in", "args_raw": "{"},
+    "both": {"id": TOKEN, "name": TOKEN, "args": {}},
+}
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+@pytest.mark.parametrize("where", NAMED)
+def test_a_secret_that_a_reply_has_for_a_name_or_an_id_is_found_nowhere(
+    place: Place, mode: Mode, where: str
+) -> None:
+    tool = contract(Door().log_in, effect="read_only")
+    other = {"id": "c9", "name": "log_in", "args": {"user": "bob", "password": "y"}}
+    for name in ("tool_calling", "tools_in_context"):
+        reply = {"text": "", "tool_calls": [NAMED[where], other]}
+        ended = place.ask([reply, "done"], [tool], mode=mode, name=name)
+        assert ended["status"] == "answered"
+        calls = [m for m in ended["messages"] if isinstance(m, AIMessage)][-2]
+        asked = [*calls.tool_calls, *calls.invalid_tool_calls]
+        answered = [m.tool_call_id for m in ended["messages"] if isinstance(m, ToolMessage)][-2:]
+        assert sorted(answered) == sorted(str(call["id"]) for call in asked)
+    place.clean(*PLANTED)
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_a_secret_among_the_blocks_of_a_reply_is_found_nowhere(place: Place, mode: Mode) -> None:
+    tool = contract(Door().log_in, effect="read_only")
+    block = {"type": "tool_use", "id": TOKEN, "name": TOKEN, "input": {"password": PASSWORD}}
+    call = {"id": TOKEN, "name": TOKEN, "args": {"password": PASSWORD}}
+    reply = AIMessage([{"type": "text", "text": "Wait."}, block], id=TOKEN, tool_calls=[call])
+    ended = place.ask([reply, "done"], [tool], mode=mode)
+    assert ended["status"] == "answered"
+    place.clean(*PLANTED)
+
+
+ELSEWHERE: dict[str, list[Any]] = {
+    "react_transcript": [f"Thought: t\nAction: {TOKEN}[x]", "Final Answer: done"],
+    "react_todo_notes": [f"Thought: t\nAction: {TOKEN}[x]", "Final Answer: done"],
+    "react_compaction": [f"Thought: t\nAction: {TOKEN}[x]", "Final Answer: done"],
+    "tool_search_toolkit": [calling("tool_call", {"name": TOKEN, "input": {}}), "done"],
+    "deferred_tool_search": [calling("tool_search", {"query": TOKEN}), "done"],
+    "one_call": [calling(TOKEN, {}), "done"],
+    "full_agent": [calling(TOKEN, {}), calling("finish", {"answer": "done"})],
+    "fixed_workflow": [calling(TOKEN, {}), calling(TOKEN, {}), "done", "done"],
+    "ladder": [calling(TOKEN, {}), "done"],
+    "forced_output": [calling(TOKEN, {})],
+}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "astream"])
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_secret_that_a_variant_is_given_for_a_tool_s_name_is_found_nowhere(
+    place: Place, mode: Mode, name: str
+) -> None:
+    tools = [contract(Door().log_in, effect="read_only")] if name.startswith("react") else None
+    ended = place.ask(ELSEWHERE[name], tools, mode=mode, name=name)
+    assert ended["status"] in {"answered", "rejected", "no_answer", "stuck", "tool_limit"}
+    place.clean(TOKEN)
+
+
+def test_a_call_whose_id_is_a_secret_is_approved_and_runs_once(place: Place) -> None:
+    door = Door()
+    tool = contract(door.log_in, effect="state_changing")
+    asked = {"id": TOKEN, "name": "log_in", "args": {"user": "ann", "password": "x"}}
+    place.ask([{"tool_calls": [asked]}], [tool])
+    ended = place.ask(["done"], [tool], Command(resume={"decisions": [{"type": "approve"}]}))
+    assert ended["status"] == "answered"
+    assert door.came == [("ann", "x", "")]
+    place.clean(TOKEN)

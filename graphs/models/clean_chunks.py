@@ -18,6 +18,9 @@ from tools.redact import Found, redact, redact_data
 _NO_TEXT = frozenset({"type", "id", "index", "name", "signature", "encrypted_content", "format"})
 """What of a block names it, and is the same in each of its pieces."""
 
+_NAMES = frozenset({"id", "name"})
+"""What of these a model made up, so that a secret may be in it."""
+
 Message = TypeVar("Message", bound=BaseMessage)
 Key = tuple[Any, ...]
 
@@ -68,8 +71,8 @@ class CleanChunks:
             additional_kwargs=extra,
             response_metadata=told,
             usage_metadata=message.usage_metadata,
-            id=message.id,
-            name=message.name,
+            id=message.id and redact(message.id),
+            name=message.name and redact(message.name),
         )
         if message.chunk_position == "last":
             yield from self.rest()
@@ -135,7 +138,7 @@ class CleanChunks:
         for name, value in block.items():
             key = ("block", kind, place, name)
             if name in _NO_TEXT:
-                clean[name] = value
+                clean[name] = redact_data(value) if name in _NAMES else value
             elif not isinstance(value, str):
                 clean[name] = redact_data(value)
             else:
@@ -147,9 +150,9 @@ class CleanChunks:
         """Make one piece of each call: its arguments are told when they are whole."""
         return [
             tool_call_chunk(
-                name=call.name,
+                name=redact(call.name),
                 args=clean_arguments(call.arguments),
-                id=call.id,
+                id=call.id and redact(call.id),
                 index=index,  # type: ignore[arg-type] # an int in OpenAI's protocol alone
             )
             for index, call in self._ear.indexed()
@@ -172,6 +175,8 @@ def clean_message(message: Message, found: Found, cut: TextCut | None = None) ->
     content: Any = message.content if cut is None else _cut_content(message.content, cut)
     if (clean := redact_data(content, found)) != message.content:
         changes["content"] = clean
+    if message.id and (named := redact(message.id)) != message.id:
+        changes["id"] = named
     if extra := message.additional_kwargs:
         changes["additional_kwargs"] = redact_data(extra)
     if isinstance(message, AIMessage):

@@ -37,6 +37,7 @@ from graphs.models.reply_text import (
     storable_data,
 )
 from tools.arguments import ArgumentsError, clean
+from tools.redact import redact
 
 __all__ = [
     "LOOSE",
@@ -75,7 +76,8 @@ def normalize_reply(
     * `tool_calls` holds only calls whose raw arguments parse strictly, where the raw text is known
       (streamed pieces in `raw`, or kept by the provider); the others are in `invalid_tool_calls`,
       with name, raw arguments and a sentence that says where they broke.
-    * Call ids are there, and unique in the reply and among `known_ids` (those of the thread).
+    * Call ids are there, no secrets, and unique in the reply and among `known_ids` (those of the
+      thread).
     * The last call of a reply that was cut off (`finish_reason` length) is invalid.
     * Arguments that a client parsed itself are held to the same rules as raw ones.
     * No text holds NUL or a lone surrogate, and an integer beyond 64 bits is text. Usage that
@@ -189,11 +191,11 @@ def _reject_the_last(
 def _give_ids(
     content: Any, good: list[ToolCall], bad: list[InvalidToolCall], used: set[str]
 ) -> Any:
-    """Replace missing and repeated ids in place; return the content with its blocks following."""
+    """Replace missing, repeated and secret ids in place; return content whose blocks follow."""
     renamed: list[tuple[Any, str]] = []
     for call in (*good, *bad):
         old = call["id"]
-        if not isinstance(old, str) or not old.strip() or old in used or clean_text(old) != old:
+        if not isinstance(old, str) or not old.strip() or old in used or not _may_stay(old):
             call["id"] = f"call_{uuid.uuid4().hex[:24]}"
         renamed.append((old, str(call["id"])))
         used.add(str(call["id"]))
@@ -209,6 +211,10 @@ def _give_ids(
                 block = {**block, key: match[1]}  # noqa: PLW2901 - the copy takes its place
         blocks.append(block)
     return blocks
+
+
+def _may_stay(call_id: str) -> bool:
+    return clean_text(call_id) == call_id and redact(call_id) == call_id
 
 
 def replayable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:

@@ -98,7 +98,8 @@ def without_secrets(taken: Taken) -> Steps[Taken]:
     reply = yield from recordable(taken.reply, {})
     result = taken.result
     if result is not None:
-        result = result.model_copy(update={"content": redact(result.text)})
+        clean = {"content": redact(result.text), "name": redact(result.name or "")}
+        result = result.model_copy(update=clean)
     return replace(taken, reply=reply, result=result, end=redact_data(taken.end))
 
 
@@ -125,7 +126,7 @@ def _bad(
         said = f"{parsed.reason[:1].upper()}{parsed.reason[1:]}{cut}. Available tools: {names}."
     said = f"not executed: {said} {_how_to(tools, _native(reply))}"
     call = InvalidToolCall(
-        name=name[:64],
+        name=redact(name)[:64],
         args=parsed.text if isinstance(parsed, Action) else "",
         id=f"call_{uuid4().hex[:24]}",
         error=said,
