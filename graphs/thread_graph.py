@@ -19,7 +19,7 @@ from graphs.memory import Memory
 from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 from graphs.thread_locks import ThreadInUseError, alone_in
-from graphs.threads import enter_thread, is_waiting, stopped_early
+from graphs.threads import SETTINGS, enter_thread, is_waiting, stopped_early
 from graphs.transcript import newest_question, with_ids
 
 MIN_STEPS = 3
@@ -164,7 +164,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             user_id=run.context.user,
             graph=self.name,
             question=run.question,
-            settings={**run.context.model_dump(exclude_defaults=True), **run.metadata},
+            settings={**_settings(run.context), **run.metadata},
         )
         if isinstance(run.input, Command) and not is_waiting(self.memory, run.thread_id):
             raise UsageError(f"nothing in thread {run.thread_id} waits for an answer")
@@ -180,6 +180,13 @@ class _Run:
     question: str | None
     context: Context
     metadata: Mapping[str, Any]
+
+
+def _settings(context: Context) -> dict[str, Any]:
+    """Return what differs from the defaults; `values` has what no option of `rungs` is for."""
+    told = context.model_dump(exclude_defaults=True)
+    values = {name: told[name] for name in told.keys() - {*SETTINGS, "user_id", "user_email"}}
+    return {**told, "values": values or None}
 
 
 def _modes(stream_mode: StreamMode | Sequence[StreamMode] | None) -> set[str]:

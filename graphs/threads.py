@@ -16,7 +16,7 @@ from graphs.memory import Memory
 NAMESPACE = ("threads",)
 SETTINGS = (
     *("model", "docs", "tools", "company", "read_only", "max_tool_rounds", "max_turns"),
-    "schema",
+    *("max_steps", "schema", "values"),
 )
 """What of a run's settings is kept with its thread, so that `rungs resume` needs no flags."""
 

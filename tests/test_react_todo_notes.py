@@ -302,3 +302,44 @@ def test_a_low_recursion_limit_stops_early_with_the_notes(mode: Mode, limit: int
     assert output["status"] == "stopped_early"
     assert "recursion limit" in output["stop_reason"]
     assert output["notes"] == ("one" if limit > 5 else "")
+
+
+def test_rungs_resume_may_be_given_more_turns_and_other_settings(home: Path) -> None:
+    replies = [note("[x] A [ ] B"), search(1)]
+    ask = ["ask", "-g", NAME, "--thread", "t", "--max-turns", "2", "--set", "kept_turns=3"]
+    said = rungs(*ask, "A and B?", "--model", scripted(home, replies), "--json")
+    assert (said.code, said.json["status"]) == (3, "stopped_early")
+    path = Path(next(iter(home.glob("script-*.json"))))
+    calls = [f"Action: calculator[{n}+1]" for n in range(4)]
+    path.write_text(json.dumps([*calls, "Final Answer: both"]), encoding="utf-8")
+    said = rungs("resume", "t", "--max-turns", "60", "--set", "kept_turns=9", "--json")
+    assert said.code == 0, said.err
+    assert said.json["answer"] == "both"
+    kept = rungs("threads", "--json").json["settings"]
+    assert (kept["max_turns"], kept["values"]) == (60, {"kept_turns": 9})
+
+
+def test_a_run_that_was_killed_keeps_the_limit_it_began_with(home: Path) -> None:
+    script = scripted(home, [note("one"), "Final Answer: 1"])
+    assert rungs("ask", "-g", NAME, "--thread", "t", "?", "--model", script).code == 0
+    said = rungs("resume", "t", "--max-turns", "60")
+    assert said.code == 2
+    assert "--max-turns: what goes on in thread t keeps the limit it began with" in said.error
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        ("kept_turns", "write it as NAME=VALUE"),
+        ("=4", "write it as NAME=VALUE"),
+        ("max_turns=4", "an option of its own, --max-turns"),
+        ("model=x", "an option of its own, --model"),
+        ("kept_turns=0", "--set kept_turns: Input should be greater"),
+        ("kept_turns=many", "--set kept_turns: Input should be a valid integer"),
+        ("kept=4", "react_todo_notes has no such setting; it has kept_turns, notes_limit"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_one_line(home: Path, pair: str, told: str) -> None:
+    said = rungs("ask", "-g", NAME, "--set", pair, "?")
+    assert said.code == 2
+    assert told in said.error

@@ -28,6 +28,7 @@ from graphs.cli.options import (
     Schema,
     ToolsFile,
     User,
+    Values,
 )
 from graphs.cli.serving import studio, view
 from graphs.cli.settings import DEFAULT_DB
@@ -91,6 +92,7 @@ def ask(
     read_only: ReadOnly = None,
     max_turns: MaxTurns = None,
     max_steps: MaxSteps = None,
+    values: Values = None,
     schema: Schema = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
@@ -106,10 +108,11 @@ def ask(
     from graphs.cli.opening import check_limits
     from graphs.cli.records import recorded_settings
     from graphs.cli.screen import Screen
-    from graphs.cli.settings import Settings, check_thread_id
+    from graphs.cli.settings import Settings, check_thread_id, read_values
 
     limits = (max_tool_rounds, read_only, max_turns, max_steps)
-    settings = Settings(graph, user, model, docs, tools, company, *limits, schema).absolute()
+    more = read_values(values or [])
+    settings = Settings(graph, user, model, docs, tools, company, *limits, schema, more).absolute()
     given = settings
     if thread is not None:
         thread = check_thread_id(thread)
@@ -128,6 +131,8 @@ def resume(
     edit: Edit = None,
     respond: Respond = None,
     call: Call = None,
+    max_turns: MaxTurns = None,
+    values: Values = None,
     user: User = None,
     db: Db = DEFAULT_DB,
     as_json: AsJson = False,
@@ -135,7 +140,8 @@ def resume(
 ) -> int:
     """Go on with a run that was stopped or killed, or answer what it waits for.
 
-    It goes on with the settings that its thread recorded.
+    It goes on with the settings that its thread recorded, but for those given here. --max-turns is
+    for a run that stopped early: a new one goes on from its notes.
     """
     from graphs.cli.answers import read_options
 
@@ -145,12 +151,16 @@ def resume(
 
     from graphs.cli.ask import execute
     from graphs.cli.following import Run
+    from graphs.cli.opening import check_limits
     from graphs.cli.records import settings_to_resume
     from graphs.cli.screen import Screen
-    from graphs.cli.settings import check_thread_id
+    from graphs.cli.settings import Settings, check_thread_id, read_values
 
     thread = check_thread_id(thread)
-    run = Run(None, settings_to_resume(thread, db, user), db, thread, answer)
+    given = Settings(user=user, max_turns=max_turns, values=read_values(values or []))
+    settings = settings_to_resume(thread, db, given)
+    check_limits(settings.graph, given)
+    run = Run(None, settings, db, thread, answer)
     return execute(run, Screen(silent=as_json or quiet), json_only=as_json, answer_only=quiet)
 
 

@@ -83,9 +83,14 @@ def check_limits(name: str | None, settings: Settings) -> None:
     name = name or DEFAULT_GRAPH
     if name not in GRAPHS:
         return
+    known = GRAPHS[name].Context.model_fields
     for field in settings.context():
-        if field not in GRAPHS[name].Context.model_fields:
+        if field in known:
+            continue
+        if field in OPTIONS:
             raise UsageError(f"{OPTIONS[field]} is not for --graph {name}, which has no such limit")
+        ours = ", ".join(sorted(known.keys() - OPTIONS.keys() - {"model"}))
+        raise UsageError(f"--set {field}: {name} has no such setting; it has {ours}")
 
 
 def _check_context(name: str, settings: Settings) -> None:
@@ -94,7 +99,8 @@ def _check_context(name: str, settings: Settings) -> None:
         read_context(GRAPHS[name].Context, settings.context())
     except UsageError as error:
         text = str(error).removeprefix("context: ")
-        for field, option in OPTIONS.items():
+        told = {name: f"--set {name}" for name in settings.values or ()}
+        for field, option in {**OPTIONS, **told}.items():
             text = text.replace(f"{field}: ", f"{option}: ")
         raise UsageError(text) from None
 

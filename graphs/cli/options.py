@@ -36,6 +36,14 @@ MaxSteps = Annotated[
 MaxTurns = Annotated[
     int | None, typer.Option("--max-turns", metavar="N", help="Turns of a ReAct run.")
 ]
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another setting of the variant, such as kept_turns=4. May be repeated.",
+    ),
+]
 Schema = Annotated[
     str | None,
     typer.Option("--schema", metavar="S", help="The record's schema, for forced_output."),

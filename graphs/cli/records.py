@@ -1,7 +1,7 @@
 """What the memory file holds: threads, a thread's events, and notes."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from graphs.audit import events
@@ -38,16 +38,23 @@ def recorded_settings(settings: Settings, thread_id: str, db: str) -> Settings:
     return settings.over({**thread.settings, "graph": thread.graph})
 
 
-def settings_to_resume(thread_id: str, db: str, user: str | None) -> Settings:
-    """Return the settings that a thread recorded.
+def settings_to_resume(thread_id: str, db: str, given: Settings) -> Settings:
+    """Return the settings that a thread recorded, with those given in their place.
 
     Raises:
-        UsageError: There is no such thread, or it is another user's.
+        UsageError: There is no such thread, or it is another user's; or another limit was given for
+            a run that goes on under its own.
     """
-    thread = _find(existing_db(db), thread_id, user)
+    thread = _find(existing_db(db), thread_id, given.user)
     if thread is None:
         raise _no_thread(thread_id, db)
-    return Settings().over({**thread.settings, "graph": thread.graph, "user": thread.user_id})
+    if given.max_turns is not None and thread.status != "stopped_early":
+        raise UsageError(
+            f"--max-turns: what goes on in thread {thread_id} keeps the limit it began with; "
+            "only a run that stopped early is gone on with under another"
+        )
+    given = replace(given, user=None)
+    return given.over({**thread.settings, "graph": thread.graph, "user": thread.user_id})
 
 
 def show_threads(db: str, user: str | None, screen: Screen, *, as_json: bool) -> None:

@@ -1,8 +1,9 @@
 """What a run is put together from: what was given, else what the thread recorded, else defaults."""
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -41,6 +42,7 @@ class Settings:
         max_turns: Turns of a ReAct run.
         max_steps: Steps of a full agent.
         schema: The record's schema, as `load_schema` takes it.
+        values: Other fields of the run's context.
     """
 
     graph: str | None = None
@@ -54,6 +56,7 @@ class Settings:
     max_turns: int | None = None
     max_steps: int | None = None
     schema: str | None = None
+    values: Mapping[str, Any] | None = None
 
     def absolute(self) -> Self:
         """Name files and folders such that a later run finds them from any place."""
@@ -71,12 +74,15 @@ class Settings:
             for name, value in recorded.items()
             if name in known and value is not None and getattr(self, name) is None
         }
+        if self.values:
+            missing["values"] = {**(recorded.get("values") or {}), **self.values}
         return replace(self, **missing)
 
     def recorded(self) -> dict[str, Any]:
-        """Return what the thread keeps, for `rungs resume` to find."""
+        """Return what the thread keeps, for `rungs resume` to find, beside the run's context."""
         told = {name: value for name, value in asdict(self).items() if value is not None}
-        return {name: value for name, value in told.items() if name not in {"graph", "user"}}
+        others = {"graph", "user", "values"}
+        return {name: value for name, value in told.items() if name not in others}
 
     def check_tools(self) -> None:
         """Refuse a tools file without a name.
@@ -97,7 +103,8 @@ class Settings:
             "max_turns": self.max_turns,
             "max_steps": self.max_steps,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        told = {name: value for name, value in given.items() if value is not None}
+        return {**(self.values or {}), **told}
 
     @property
     def model_name(self) -> str:
@@ -105,6 +112,29 @@ class Settings:
         if self.model is not None:
             return self.model
         return os.environ.get("RUNGS_MODEL") or "offline"
+
+
+def read_values(pairs: Sequence[str]) -> dict[str, Any] | None:
+    """Read `NAME=VALUE` as fields of a run's context; a value is JSON, else text.
+
+    Raises:
+        UsageError: One is not of this form, comes twice, or has an option of its own.
+    """
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            raise UsageError(f"--set {pair!r}: write it as NAME=VALUE, such as kept_turns=4")
+        if option := {**OPTIONS, "model": "--model"}.get(name):
+            raise UsageError(f"--set {name}: it has an option of its own, {option}")
+        if name in values:
+            raise UsageError(f"--set {name}: it is given twice")
+        try:
+            values[name] = json.loads(text)
+        except (ValueError, RecursionError):
+            values[name] = text.strip()
+    return values or None
 
 
 def _absolute(path: str | None) -> str | None:

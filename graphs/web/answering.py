@@ -9,6 +9,7 @@ from graphs.cli.opening import opened
 from graphs.cli.pauses import pause_of
 from graphs.cli.records import settings_to_resume
 from graphs.cli.screen import Screen
+from graphs.cli.settings import Settings
 from graphs.errors import UsageError
 
 _one_at_a_time = threading.Lock()
@@ -32,7 +33,7 @@ def answer(db: str, thread_id: str, user: str | None, decisions: Any) -> None:
     )
     if not named:  # an answer that came late would decide about a newer call
         raise UsageError("an answer is a list of decisions, each with the call_id it is for")
-    settings = settings_to_resume(thread_id, db, user)
+    settings = settings_to_resume(thread_id, db, Settings(user=user))
     config: Any = {
         "configurable": {"thread_id": thread_id},
         "metadata": settings.recorded(),
