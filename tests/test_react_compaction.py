@@ -21,7 +21,7 @@ from graphs.react.identifiers import MOST
 from graphs.react.summary import HEADING
 from graphs.transcript import COMPACTION
 from tests.reacting import Log, acting, is_well_formed, keywords, observations, sent
-from tests.support import MODES, Mode, results, run
+from tests.support import MODES, Mode, compiled, results, run
 
 NAME = "react_compaction"
 QUESTION = "How many days until shipment 77?\n  (count weekends, please)"
@@ -257,7 +257,38 @@ def test_a_window_with_nothing_to_take_out_is_exhausted_only_near_its_end(mode: 
     model = Playing.of(lambda _: "SUM")
     output = run(mode, graph_of(model, lambda _: 190_000), QUESTION)
     assert (output["status"], output["summary"]) == ("context_exhausted", None)
+    assert output["stop_reason"] == (
+        "the prompt and the question alone have 190,000 of 200,000 tokens, "
+        "over the threshold of 150,000, and nothing more can be taken out"
+    )
     assert model.requests == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["react_transcript", "react_todo_notes", NAME])
+def test_a_question_longer_than_the_models_window_ends_the_run_at_its_first_call(
+    mode: Mode, name: str
+) -> None:
+    model = ScriptedModel(replies=[ContextOverflowError("the prompt is too long")] * 9)
+    output = run(mode, compiled(model, [Log().tool("search")], name), "why? " * 100_000)
+    assert (output["status"], output["answer"]) == ("context_exhausted", None)
+    assert "longer than" in output["stop_reason"]
+    assert len(output["stop_reason"]) < 200
+    assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_one_turn_that_fills_the_window_is_an_exhausted_context(mode: Mode) -> None:
+    model = Playing.of(lambda _: "SUM")
+    output = run(
+        mode,
+        graph_of(model, answer=lambda _: "long " * 50_000),
+        QUESTION,
+        context={"context_window": 4000, "observation_limit": 20_000},
+    )
+    assert (output["status"], output["summary"]) == ("context_exhausted", None)
+    assert "the window has" in output["stop_reason"]
+    assert len(model.requests) == 1
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -461,6 +492,7 @@ def test_a_model_that_takes_not_even_the_kept_turns_is_an_exhausted_context(mode
     model = ScriptedModel(replies=[reply] * 60)
     output = run(mode, graph_of(model), QUESTION)
     assert (output["status"], output["answer"]) == ("context_exhausted", None)
+    assert output["stop_reason"].startswith("the kept turns are longer than what the model takes")
     assert len(model.requests) == 3
 
 

@@ -109,8 +109,9 @@ def test_the_turn_cap_and_the_tool_timeout_are_parameters_with_the_seeds_default
     context = GRAPHS[NAME].Context
     assert (context().max_turns, context().tool_timeout) == (10, 10.0)
     assert (context().observation_limit, context().stuck_after) == (2000, 3)
-    with pytest.raises(ValidationError):
-        context(max_turns=0)
+    for wrong in ({"max_turns": 0}, {"observation_limit": 99}):
+        with pytest.raises(ValidationError, match="greater than or equal to"):
+            context(**wrong)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -64,15 +64,26 @@ def compact(
             cost = usage_of(
                 [*messages, *update.get("messages", [])], question, source.name(settings)
             )
-            reason = (
-                f"the window has {tokens:,} of {settings.context_window:,} tokens, over its "
-                f"threshold of {settings.threshold:,}, and nothing more can be taken out"
-            )
+            overflowed = before is not None and before["overflowed"] and "messages" not in update
+            reason = _why(settings, tokens, alone=not turns, overflowed=overflowed)
             end = ending(None, "context_exhausted", reason)
             update |= {**end, "usage": cost, "summary": done.text or None}
         return update
 
     return Node("compact", body, context)
+
+
+def _why(settings: CompactionContext, tokens: int, *, alone: bool, overflowed: bool) -> str:
+    """Say in a sentence why no compaction helps."""
+    end = "and nothing more can be taken out"
+    if overflowed:
+        what = "the prompt and the question alone are" if alone else "the kept turns are"
+        return f"{what} longer than what the model takes, {end}"
+    what = "the prompt and the question alone have" if alone else "the window has"
+    return (
+        f"{what} {tokens:,} of {settings.context_window:,} tokens, "
+        f"over the threshold of {settings.threshold:,}, {end}"
+    )
 
 
 def _record(summary: Summary, done: Compacted, tokens: int, count: Count) -> AIMessage:

@@ -34,7 +34,7 @@ class ReactContext(Context):
     observation_limit: int = Field(
         default=2000,
         strict=True,
-        ge=10,
+        ge=100,
         le=1_000_000,
         description="Characters of one Observation that the model is shown.",
     )
@@ -72,7 +72,7 @@ class NotesContext(ReactContext):
     notes_limit: int = Field(
         default=4000,
         strict=True,
-        ge=1,
+        ge=10,
         le=1_000_000,
         description="Characters of the notes file; a longer text is refused.",
     )

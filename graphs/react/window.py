@@ -15,6 +15,9 @@ from graphs.transcript import newest_question
 from graphs.waiting import Steps
 from tools import limit
 
+LEAST = 100
+"""Characters of the notes that are shown, however low the limit: a cut must leave some of them."""
+
 
 class NotesInput(Input):
     """The question, and the notes of an earlier run to go on from."""
@@ -58,7 +61,7 @@ class NotesWindow:
         """Show the notes, and the turns of the window."""
         settings = settings_of(scope.context, NotesContext)
         notes = yield from self._notes(turns, state, scope)
-        shown = limit(notes, settings.notes_limit) or "(empty)"
+        shown = limit(notes, max(settings.notes_limit, LEAST)) or "(empty)"
         return View(turns[-settings.kept_turns :], above=f"Notes:\n{quoted(shown)}")
 
     def too_long(self, state: State) -> Update | None:  # noqa: ARG002
