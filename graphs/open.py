@@ -9,6 +9,7 @@ from typing import Any
 from graphs.errors import UsageError
 from graphs.memory import open_memory
 from graphs.thread_graph import ThreadGraph
+from graphs.tracing import trace_by_environment
 from graphs.variants import GRAPHS
 
 DEFAULT_DB = "rungs.sqlite"
@@ -39,6 +40,7 @@ class open_graph:  # noqa: N801 - used like the function it stands for
         self._opened = ExitStack()
 
     def __enter__(self) -> ThreadGraph:
+        trace_by_environment()
         builder = GRAPHS[self._name].build(**self._build_args)
         for tools in {spec.runnable.tools for spec in builder.nodes.values()} - {None}:
             self._opened.callback(tools.close)

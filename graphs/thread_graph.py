@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -20,6 +21,7 @@ from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 from graphs.thread_locks import ThreadInUseError, alone_in
 from graphs.threads import SETTINGS, enter_thread, is_waiting, stopped_early
+from graphs.tracing import tracing
 from graphs.transcript import newest_question, with_ids
 
 MIN_STEPS = 3
@@ -87,7 +89,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             UsageError: The caller's mistake; nothing was written.
         """
         run = self._check(input, config, context)
-        with alone_in(run.thread_id, self.memory.path):
+        with alone_in(run.thread_id, self.memory.path), self._traced(run):
             run = self._enter(run)
             if not _WATCHED & _modes(stream_mode) and not kwargs.get("subgraphs"):
                 # The steps of a run have one task each: one thread writes all that is written.
@@ -118,16 +120,24 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         run = await asyncio.to_thread(self._check, input, config, context)
         async with _alone_in(run.thread_id, self.memory):
-            run = await asyncio.to_thread(self._enter, run)
-            async for part in super().astream(
-                run.input,
-                config,
-                context=run.context,
-                stream_mode=stream_mode,
-                durability=durability or "sync",
-                **kwargs,
-            ):
-                yield part
+            with self._traced(run):
+                run = await asyncio.to_thread(self._enter, run)
+                async for part in super().astream(
+                    run.input,
+                    config,
+                    context=run.context,
+                    stream_mode=stream_mode,
+                    durability=durability or "sync",
+                    **kwargs,
+                ):
+                    yield part
+
+    def _traced(self, run: "_Run") -> contextlib.AbstractContextManager[None]:
+        spans = tracing()
+        if spans is None:
+            return contextlib.nullcontext()
+        model = run.context.model or os.environ.get("RUNGS_MODEL") or "offline"
+        return spans.run(self.name, run.thread_id, model if self.model_by_context else None)
 
     def _check(self, given: Any, config: RunnableConfig | None, context: Any) -> "_Run":
         settings = ensure_config(merge_configs(self.config, config))

@@ -30,6 +30,7 @@ SETTINGS = [
     "RUNGS_TOOLS",
     "RUNGS_DB",
     "RUNGS_KEY",
+    "RUNGS_OTEL",
     "RUNGS_SHOP",
 ]
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md"]

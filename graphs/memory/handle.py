@@ -15,6 +15,7 @@ from langgraph.store.base import BaseStore
 from graphs.memory.file import prepare
 from graphs.memory.saver import Saver
 from graphs.memory.store import Cache, Store
+from graphs.tracing import trace_by_environment
 
 DEFAULT_FILE = "rungs.sqlite"
 
@@ -81,6 +82,7 @@ def open_memory(path: str | os.PathLike[str] = DEFAULT_FILE) -> Memory:
 @asynccontextmanager
 async def server_checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
     """Lend the server the saver of the file `RUNGS_DB` (langgraph.json's `checkpointer`)."""
+    trace_by_environment()
     async with await _open_for_server() as memory:
         yield memory.saver
 
