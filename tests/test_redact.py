@@ -2,13 +2,14 @@
 
 import json
 import string
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tools.redact import is_secret_name, redact, redact_data
+from tools.redact import is_secret_name, redact, redact_data, redact_result
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83v\n-----END RSA PRIVATE KEY-----"
@@ -51,6 +52,21 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83v\n-----END RSA PRI
         ),
         ('{"password": "cut off he', '{"password": "[redacted]'),
         ("<token>abc</token>", "<token>[redacted]</token>"),
+        ("PassWord: hunter2", "PassWord: [redacted]"),
+        ("pAsSwOrD: hunter2 and", "pAsSwOrD: [redacted] and"),
+        ("API key: 8f3a9900", "API key: [redacted]"),
+        ("mysql --password hunter2 -u ann", "mysql --password [redacted] -u ann"),
+        ("gh --api-key 'abc def1' x", "gh --api-key '[redacted]' x"),
+        ("Connect -Token abc123", "Connect -Token [redacted]"),
+        ("My password is hunter2.", "My password is [redacted]."),
+        ("The password is: hunter2!", "The password is: [redacted]!"),
+        ("the password was changed to hunter2", "the password was changed to [redacted]"),
+        ("Your passcode is 4821, so", "Your passcode is [redacted], so"),
+        ('Her API key is "8f3a9 9"', 'Her API key is "[redacted]"'),
+        ("sshpass -p hunter ssh x", "sshpass -p [redacted] ssh x"),
+        ("docker login -u ann -p hunter2", "docker login -u ann -p [redacted]"),
+        ("mysqldump -uann -phunter2 shop", "mysqldump -uann -p[redacted] shop"),
+        ("curl -s -u ann:hunter2 x", "curl -s -u ann:[redacted] x"),
     ],
 )
 def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: str) -> None:
@@ -73,16 +89,69 @@ def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: s
         "token = get_token()\npassword: str = Field()\nsecret: None",
         "https://x.example/a?page=2#key ssh://git@x.example:22/a",
         "2026-01-02T03:04:05 user@x.example 10:30",
+        "--password is required, and --token takes a name; a password is 12 characters long",
+        "The API key is 32-character text. The token is valid for 3600 seconds. password hunter",
+        "login --password $PASSWORD --token <token> --secret ${SECRET_1}",
+        "mkdir -p a1/b2; ssh -p 2222 x; docker run -u 1000:1000 -p 8080:80 x; psql -U ann -p 5432",
+        "To reset your password, open Settings, then\nchoose Reset, wait, and try again2, or call.",
+        "Token, key, secret.\nThese, I think, are, bad9",
+        "| Reset password | Steps |\n|---|---|\n| by e-mail | open 2FA9 |",
+        "| token | meaning |\n|---|---|\n| the | an article |\n| <s> | start |",
+        "| user | password |\n|---|---|\n| required | yes |\n| ann | at least 12 signs |",
     ],
 )
 def test_what_is_no_credential_stays_as_it_is(text: str) -> None:
     assert redact(text) == text
 
 
+TABLES = [
+    ("| user | password |\n|---|---|\n| ann | hunter2 |\n| bob | {} |", "| user | password |"),
+    ("email,password\na@b,{}\nc@d,{}\n", "email,password"),
+    ("email;DB_PASSWORD\r\na@b;{}\r\n\r\nend", "a@b;[redacted]\r\n\r\nend"),
+    ("password\temail\n{}\ta@b", "[redacted]\ta@b"),
+    ('name,"password",n\nann,"{},2",3', 'ann,"[redacted]",3'),
+    ("| Setting | Value |\n|--|--|\n| API key | {} |\n| Length | 12 |", "| Length | 12 |"),
+    ("token | n\n--- | ---\n{} | 2", "[redacted] | 2"),
+]
+
+
+@pytest.mark.parametrize(("table", "left"), TABLES)
+def test_what_stands_below_or_beside_a_secret_name_in_a_table_goes(table: str, left: str) -> None:
+    clean = redact(f"Here:\n{table.replace('{}', 'hunter2x')}")
+    assert "hunter2x" not in clean
+    assert left in clean
+    assert redact(clean) == clean
+
+
+def test_tables_as_lists_and_named_values_lose_what_their_names_hide() -> None:
+    table = [["email", "password"], ["a@b", "hunter"], ["c@d", None]]
+    clean = [["email", "password"], ["a@b", "[redacted]"], ["c@d", None]]
+    assert redact_data({"rows": table}) == {"rows": clean}
+    assert json.loads(redact_result(json.dumps(table))) == clean
+    named = [{"name": "DB_PASSWORD", "value": "hunter"}, {"name": "COLOR", "value": "red"}]
+    assert json.loads(redact_result(json.dumps(named))) == [
+        {"name": "DB_PASSWORD", "value": "[redacted]"},
+        {"name": "COLOR", "value": "red"},
+    ]
+
+
+SHIPPED = [
+    *Path("tools").rglob("*.md"),
+    *Path("prompts").glob("*.md"),
+    *Path("tools").rglob("*.toml"),
+]
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=str)
+def test_the_shipped_texts_hold_nothing_to_hide(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert redact(text) == text
+
+
 words = st.sampled_from(
     [
         *("the", "a", "key", "token", "secret", "password", "api", "order", "refund", "of", "and"),
-        *("is", "bearer", "basic", "ask-me", "E-4042", "session", "cookie", "author"),
+        *("for", "bearer", "basic", "ask-me", "E-4042", "session", "cookie", "author"),
     ]
 )
 endings = st.sampled_from([" ", ", ", ". ", "; ", "! ", "? ", "\n", " - ", " (", ") "])
@@ -111,6 +180,19 @@ pieces = st.sampled_from(
             "]",
             "(",
             ")",
+        ),
+        *(
+            " is ",
+            " was ",
+            "--",
+            "-p ",
+            "-u ",
+            "curl ",
+            "|",
+            "\t",
+            ";",
+            "email,password\n",
+            "|-|\n",
         ),
     ]
 )
@@ -157,6 +239,14 @@ def test_a_long_line_of_one_letter_takes_no_more_than_linear_work() -> None:
         "://a:",
         '"password": "',
         "\\",
+        "password,",
+        "password|1\n",
+        "a,password\n",
+        "-password ",
+        "password is ",
+        "mysql -p",
+        "curl -u a:",
+        "-u a ",
     ):
         redact(unit * 20_000)
 

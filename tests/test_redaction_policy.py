@@ -95,6 +95,10 @@ def test_fields_patterns_and_allowed_texts_come_from_the_tools_file(tmp_path: Pa
         }
         assert redact('{"dateOfBirth": 1980, "n": 1}') == '{"dateOfBirth": [redacted], "n": 1}'
         assert redact("date_of_birth=1980-01-02&n=1") == "date_of_birth=[redacted]&n=1"
+        assert redact("Date of birth: 1990-01-02") == "Date of birth: [redacted]"
+        assert redact("| Name | DATE OF BIRTH |\n|-|-|\n| Ann | 1 May |").endswith(
+            "Ann | [redacted] |"
+        )
         assert redact("The date of birth: see above") == "The date of birth: see above"
 
 

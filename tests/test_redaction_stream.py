@@ -50,6 +50,8 @@ pieces = st.sampled_from(
         ),
         *("4111 1111 1111 1111", "4111111111111111", "41", "11", "-", ".", "bob@", "acme.example"),
         *("ann@mail.example", "bo@globex.test", "date_of_birth", "1980", "123-45-6789", "CASE"),
+        *(" is ", "--", "-p ", "-u ann ", "curl ", "|", "\t", ";", "mysql ", "email,password\n"),
+        *("| password |", "|-|-|\n", "\n", "\r\n", "Password", "hunter2", "date of birth"),
         *("<", "AKIAIOSFODNN7EXAMPLE", "ghp_" + "a1" * 18, "é", "\U0001f600", "-----BEGIN ", "_"),
     ]
 )

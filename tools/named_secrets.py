@@ -1,8 +1,9 @@
 """Values that stand behind the name of a credential, in any usual notation.
 
 `password=x` in an environment or a query, `"api_key": "x"` in JSON (also JSON within JSON), `token:
-x` in YAML and headers, `<secret>x</secret>`. Prose has colons behind any word, so a bare value
-behind a colon must look like one (digits, signs) or be alone on its line.
+x` in YAML and headers, `<secret>x</secret>`, `--password x` in a command, `the password is x`.
+Prose has colons behind any word, so a bare value behind a colon must look like one (digits, signs)
+or be alone on its line; behind a flag it must look like one, and behind `is` have a digit.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import re
 from collections.abc import Collection, Iterator
 
 from tools.redaction_rules import REDACTED, SPACE, Rule, Span, rule
-from tools.secret_names import is_secret_name, plain_name
+from tools.secret_names import is_field, is_secret_name
 
-_NAME = (
-    r"(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|token|cookie|jwt|creds?|credentials?|authorization"
-    r"|(?:api|access|secret|private|auth|account|signing|encryption|master|session|app)[_-]?key)"
+NAME = (
+    r"(?:pass(?:[ _-]?word|wd|phrase|code)?|pwd|secrets?|token|cookie|jwt|creds?|credentials?"
+    r"|authorization"
+    r"|(?:api|access|secret|private|auth|account|signing|encryption|master|session|app)[ _-]?key)"
     r"(?:[_-]?(?:value|hash|[0-9]+))?"
 )
 _BARE_KEY = r"(?:sig|signature|key)"
 """Secrets as the name of a query's parameter; `key=` also elsewhere, if its value has a digit."""
 
-_SIGN = r"(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|>)"
+_IS = r"\s{1,3}(?:is|was|will be)(?: now| set to| changed to)?:?\s{1,3}"
+_WRITTEN = r"(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|>)"
+_SIGN = rf"(?:{_WRITTEN}|{_IS}|[ \t]{{1,3}})"
 _SCHEME = r"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)"
 _BARE = r"[^\s\"'&,;<>(){}\[\]]+"
 _NAME_BEFORE = re.compile(r"[a-z0-9_-]*\Z")
@@ -34,11 +38,21 @@ _NO_VALUES = frozenset(
     )
 )
 _QUERY_SIGNS = frozenset("?&;")
+_SIGNS = frozenset(":=>")
 _TELLING = 4
 _TELLING_SIGN = re.compile(r"[0-9]|[^A-Za-z0-9.'!?…\u2019-]")
 """What a word of prose does not have."""
 
+_MEASURE = re.compile(r"[0-9]+-?(?:bit|byte|char|digit|letter|word|day|hour|minute|second|month)")
+"""What begins like `32-character`, and says how long something is."""
+
 _CLOSING = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\.)*") for quote in "\"'"}
+
+
+def any_of(fields: Collection[str]) -> str:
+    """Return a pattern of fields, given as `plain_name` spells them, however they are spelled."""
+    parts = (r"[ _-]?".join(map(re.escape, name.split("_"))) for name in sorted(fields))
+    return rf"(?:{'|'.join(parts)})"
 
 
 def named_rule(kind: str, fields: Collection[str] | None = None) -> Rule:
@@ -57,28 +71,32 @@ class _Named:
     def __init__(self, fields: Collection[str] | None) -> None:
         self._fields = None if fields is None else frozenset(fields)
         if fields is None:
-            begins = rf"(?:{_NAME}|(?<=[?&;]){_BARE_KEY}|(?<![a-z0-9_-])key(?==))"
+            begins = rf"(?:{NAME}|(?<=[?&;]){_BARE_KEY}|(?<![a-z0-9_-])key(?==))"
             hint = (
-                rf"(?i:{_NAME})\\*[\"']?(\s{{0,3}}[:=]|>)"
-                rf"|[?&;](?i:{_BARE_KEY})=|(^|[^A-Za-z0-9_-])(?i:key)=[^\s]*[0-9]"
+                f"{_hint_of(NAME)}|[?&;](?i:{_BARE_KEY})="
+                r"|(^|[^A-Za-z0-9_-])(?i:key)=[^\s]*[0-9]"
             )
-            watched = rf"(?i:{_NAME}|{_BARE_KEY}(?==))"
+            watched = rf"(?i:{NAME}|{_BARE_KEY}(?==))"
         else:
-            parts = (r"[_-]?".join(map(re.escape, name.split("_"))) for name in sorted(fields))
-            begins = rf"(?:{'|'.join(parts)})"
-            hint = rf"(?i:{begins})\\*[\"']?(\s{{0,3}}[:=]|>)"
+            begins = any_of(fields)
+            hint = _hint_of(begins)
             watched = rf"(?i:{begins})"
         self._hint = hint
         self._pattern = re.compile(
             rf"{begins}(?P<close>\\*[\"'])?(?P<sign>{_SIGN})(?P<scheme>{_SCHEME})?"
             rf"(?:(?P<open>\\*[\"'])|(?P<bare>{_BARE}))"
         )
-        # A bare value may be one for being alone on its line, so the line's end decides.
-        self._watch = (
-            rf"{watched}(?:\\*[\"'])?{_in_watch(_SIGN)}(?i:{_in_watch(_SCHEME)})?"
-            rf"(?:\"(?:[^\"\\\n]|\\.)*\\?|'(?:[^'\\\n]|\\.)*\\?"
-            rf"|(?P<quote>\\+[\"'])(?:(?!(?P=quote))[\s\S])*|{_BARE}[^\n]*)"
+        quoted = (
+            r"\"(?:[^\"\\\n]|\\.)*\\?|'(?:[^'\\\n]|\\.)*\\?"
+            r"|(?P<quote>\\+[\"'])(?:(?!(?P=quote))[\s\S])*"
         )
+        scheme, close = rf"(?i:{_in_watch(_SCHEME)})?", r"(?:\\*[\"'])?"
+        # A bare value may be one for being alone on its line, so the line's end decides.
+        written = rf"{_in_watch(_WRITTEN)}{scheme}(?:{quoted}|{_BARE}[^\n]*)"
+        said = rf"(?i:{_in_watch(_IS)}){scheme}(?:{quoted.replace('quote', 'mark')}|{_BARE})"
+        flag = rf"(?<=-[a-zA-Z0-9_-]{{0,{_NAME_LOOK}}}){watched}{close}[ \t]{{1,3}}{scheme}"
+        flag += rf"(?:{quoted.replace('quote', 'sign')}|{_BARE})"
+        self._watch = rf"(?:{watched}{close}(?:{written}|{said})|{flag})"
 
     def rule(self, kind: str) -> Rule:
         """Make the rule that counts them as a kind."""
@@ -105,22 +123,27 @@ class _Named:
         start = before.start() if before else match.start()
         stop = match.start("close") if match["close"] else match.start("sign")
         name = text[start:stop]
+        sign = match["sign"].strip()
+        if not sign and text[start : start + 1] != "-":  # no flag
+            return None
         if match["open"]:
-            return _quoted_end(text, match) if self._is_one(name) else None
+            end = _quoted_end(text, match) if self._is_one(name) else None
+            quoted = end is not None and text[match.end("open") : end]
+            return end if not quoted or sign[:1] in _SIGNS or _is_telling(quoted) else None
         value, end = match["bare"], match.end("bare")
         if value in _NO_VALUES or text[end : end + 1] == "(":
             return None
+        if sign[:1] not in _SIGNS:
+            return _said_end(sign, value, end) if self._is_one(name) else None
         return end if self._is_told(text, start, name, match) else None
 
     def _is_one(self, name: str) -> bool:
-        if self._fields is None:
-            return is_secret_name(name)
-        return plain_name(name) in self._fields
+        return is_secret_name(name) if self._fields is None else is_field(name, self._fields)
 
     def _is_told(self, text: str, start: int, name: str, match: re.Match[str]) -> bool:
         """Whether a value without quotes is one."""
         sign, value, end = match["sign"], match["bare"], match.end("bare")
-        telling = len(value) >= _TELLING and _TELLING_SIGN.search(value) is not None
+        telling = _is_telling(value)
         if not self._is_one(name):
             query = sign == "=" and text[max(0, start - 1) : start] in _QUERY_SIGNS
             keyed = query or (sign == "=" and telling and any(map(str.isdigit, value)))
@@ -129,6 +152,25 @@ class _Named:
             return True
         # as JSON has numbers
         return bool(self._fields and match["close"]) or _is_line(text, start, end)
+
+
+def _is_telling(value: str) -> bool:
+    return len(value) >= _TELLING and _TELLING_SIGN.search(value) is not None
+
+
+def _said_end(sign: str, value: str, end: int) -> int | None:
+    """Return where a bare value ends that a flag, or `is`, stands before; None: it is none."""
+    if not sign:
+        return end if _is_telling(value) and value[0] not in "$-%" else None
+    bare = value.rstrip(".!?:\u2026")
+    is_one = len(bare) >= _TELLING and any(map(str.isdigit, bare)) and not _MEASURE.match(bare)
+    return end - len(value) + len(bare) if is_one else None
+
+
+def _hint_of(names: str) -> str:
+    said = r"\s{1,3}(?i:is|was|will be)[:\s]"
+    flag = rf"-[A-Za-z0-9_-]{{0,{_NAME_LOOK}}}(?i:{names})\\*[\"']?[ \t]"
+    return rf"(?i:{names})\\*[\"']?(\s{{0,3}}[:=]|>|{said})|{flag}"
 
 
 def _in_watch(pattern: str) -> str:

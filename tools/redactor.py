@@ -6,9 +6,10 @@ import fnmatch
 import functools
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from typing import Any
 
+from tools.command_secrets import COMMAND_RULE
 from tools.credential_rules import CREDENTIAL_RULES
 from tools.finder import finder
 from tools.named_secrets import named_rule
@@ -16,7 +17,8 @@ from tools.own_rules import own_rule
 from tools.personal_rules import CARD_RULE, EMAIL_RULE, is_card_as_number, is_role
 from tools.redaction_policy import RedactionPolicy
 from tools.redaction_rules import REDACTED, Hit, Rule, merged
-from tools.secret_names import is_secret_name, plain_name
+from tools.secret_names import is_field, is_secret_name
+from tools.table_secrets import columns_of, headed, table_rule
 
 Found = MutableMapping[str, int]
 """Counts by kind of what was taken out."""
@@ -27,7 +29,7 @@ Own = Callable[[], Collection[str]]
 _LOOK_BACK = 64
 """Characters before a position that tell whether something may begin at it."""
 
-_CREDENTIALS_BY_NAME = named_rule("credential")
+_CREDENTIALS_BY_NAME = (named_rule("credential"), table_rule("credential"))
 
 
 class Redactor:
@@ -44,8 +46,9 @@ class Redactor:
 
     def __init__(self, policy: RedactionPolicy) -> None:
         self._policy = policy
-        fields = (named_rule("field", policy.fields),) if policy.fields else ()
-        hinted = (*CREDENTIAL_RULES, _CREDENTIALS_BY_NAME, CARD_RULE, *fields)
+        named = policy.fields
+        fields = (named_rule("field", named), table_rule("field", named)) if named else ()
+        hinted = (*CREDENTIAL_RULES, *_CREDENTIALS_BY_NAME, COMMAND_RULE, CARD_RULE, *fields)
         own = tuple(own_rule(*pattern) for pattern in policy.patterns)
         self.rules: tuple[Rule, ...] = (*hinted, *own)
         self._hinted, self._own = hinted, own
@@ -56,7 +59,7 @@ class Redactor:
 
     def hides(self, name: str) -> bool:
         """Whether the value of a field of this name is never shown."""
-        return is_secret_name(name) or plain_name(name) in self._policy.fields
+        return is_secret_name(name) or is_field(name, self._policy.fields)
 
     def text(self, text: str, found: Found | None = None, own: Own | None = None) -> str:
         """Redact a text. Redact before cutting to length: half a match may no longer look like one.
@@ -93,22 +96,31 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value, found, own)
         if isinstance(value, dict):
+            told = headed(value, self.hides)
             return {
                 self.text(key, found, own) if isinstance(key, str) else key: self._field(
-                    key, item, found, own
+                    told.get(key, key), item, found, own
                 )
                 for key, item in value.items()
             }
         if isinstance(value, list | tuple):
+            if hidden := columns_of(value, self.hides):
+                return [value[0], *(self._row(row, hidden, found, own) for row in value[1:])]
             return [self.data(item, found, own) for item in value]
         if type(value) is int and is_card_as_number(value):
             return _counted("card", found)
         return value
 
+    def _row(
+        self, row: Any, hidden: Mapping[int, str], found: Found | None, own: Own | None
+    ) -> list[Any]:
+        """Redact a row of a table, some columns of which are those of hidden names."""
+        return [self._field(hidden.get(n, ""), cell, found, own) for n, cell in enumerate(row)]
+
     def _field(self, key: Any, value: Any, found: Found | None, own: Own | None) -> Any:
         if not isinstance(key, str) or value in (None, "", REDACTED):
             return self.data(value, found, own)
-        if plain_name(key) in self._policy.fields:
+        if is_field(key, self._policy.fields):
             return _counted("field", found)
         if is_secret_name(key):
             if isinstance(value, str) or (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Collection
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET = re.compile(
@@ -36,4 +37,17 @@ def is_secret_name(name: str) -> bool:
     Counts (`max_tokens`) and cursors (`next_page_token`) do not.
     """
     plain = plain_name(name)
-    return bool(_SECRET.search(plain)) and not _NO_SECRET.search(plain)
+    if _NO_SECRET.search(plain):
+        return False
+    # capitals in odd places are no beginnings of words
+    return bool(_SECRET.search(plain) or _SECRET.search(plain_name(name.lower())))
+
+
+def is_field(name: str, fields: Collection[str]) -> bool:
+    """Whether a name is one of fields, given as `plain_name` spells them; `dateofbirth` is too."""
+    plain = plain_name(name)
+    return plain in fields or any(_run_together(f) == _run_together(plain) for f in fields)
+
+
+def _run_together(plain: str) -> str:
+    return plain.replace("_", "")
