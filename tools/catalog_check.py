@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from tools.catalog import Catalog
 from tools.contract import Contract
-from tools.ranking.words import Words
+from tools.ranking.words import stemmed
 from tools.search_log import Search
 
 LINE_CHARACTERS: Final = 200
@@ -44,10 +44,9 @@ def tokens(tool: Contract) -> int:
 
 def check_tools(catalog: Catalog) -> list[Finding]:
     """Look at the descriptions, and at what a search by them finds."""
-    words = Words()
     found: list[Finding] = []
     for tool in catalog:
-        found += _description(tool, words)
+        found += _description(tool)
         found += _parameters(tool)
     return found + list(_searches(catalog))
 
@@ -78,11 +77,11 @@ def check_log(searches: Iterable[Search], catalog: Catalog) -> list[Finding]:
     return list(found.values())
 
 
-def _description(tool: Contract, words: Words) -> Iterator[Finding]:
+def _description(tool: Contract) -> Iterator[Finding]:
     if len(tool.description) > LINE_CHARACTERS:
         text = f"its description has {len(tool.description)} characters: say in one line of at most"
         yield Finding("description", tool.name, f"{text} {LINE_CHARACTERS} when to use it")
-    new = set(words.of(tool.description)) - set(words.of(tool.name))
+    new = stemmed(tool.description).keys() - stemmed(tool.name).keys()
     if len(new) < _FEWEST_WORDS:
         text = "its description says little more than its name: say in one line when to use it"
         yield Finding("description", tool.name, text)

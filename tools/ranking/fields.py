@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Protocol
 
 FIELDS: Final = ("name", "description", "parameters", "details")
 
@@ -27,21 +27,18 @@ class Described(Protocol):
         ...
 
 
-class Texts(NamedTuple):
-    """A tool's texts, one a field."""
+def texts(tools: Iterable[Described]) -> list[str]:
+    """Return the texts of tools, one a field, one tool behind the other.
 
-    name: str
-    description: str
-    parameters: str
-    details: str
-
-
-def texts(tool: Described) -> Texts:
-    """Return the texts of a tool; of its schema the names, and what is said of them."""
-    names: list[str] = []
-    details: list[str] = []
-    _read(tool.parameters, names, details, 0)
-    return Texts(tool.name, tool.description, " ".join(names), " ".join(details))
+    Of a schema they are the names of its parameters, and what is said of them.
+    """
+    found: list[str] = []
+    for tool in tools:
+        names: list[str] = []
+        details: list[str] = []
+        _read(tool.parameters, names, details, 0)
+        found += (tool.name, tool.description, " ".join(names), " ".join(details))
+    return found
 
 
 _DEEPEST: Final = 4
@@ -51,14 +48,15 @@ def _read(schema: Any, names: list[str], details: list[str], depth: int) -> None
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return
     properties = schema.get("properties")
-    for name, inner in properties.items() if isinstance(properties, dict) else ():
-        names.append(str(name))
-        if isinstance(inner, dict):
-            if isinstance(said := inner.get("description"), str):
-                details.append(said)
-            if isinstance(allowed := inner.get("enum"), list):
-                details += [value for value in allowed if isinstance(value, str)]
-            if "properties" in inner or "items" in inner:
-                _read(inner, names, details, depth + 1)
+    if isinstance(properties, dict):
+        for name, inner in properties.items():
+            names.append(str(name))
+            if isinstance(inner, dict):
+                if isinstance(said := inner.get("description"), str):
+                    details.append(said)
+                if isinstance(allowed := inner.get("enum"), list):
+                    details += [value for value in allowed if isinstance(value, str)]
+                if "properties" in inner or "items" in inner:
+                    _read(inner, names, details, depth + 1)
     if "items" in schema:
         _read(schema["items"], names, details, depth + 1)

@@ -14,19 +14,23 @@ from typing import Final
 
 import numpy as np
 
-from tools.ranking.postings import Floats
+from tools.ranking.arrays import Floats, sums
+from tools.ranking.lexicon import Read
 from tools.ranking.wordpiece import WordPiece
-from tools.ranking.words import Remembered, runs, surface
+from tools.ranking.words import words_of
 
 TABLE: Final = Path(__file__).with_name("table.npz")
-_MOST: Final = 256
+_MOST: Final = 512
 """Words of one text that count."""
+_WHOLE: Final = 1_024
+"""How fine the numbers are; 512 words of them add up to less than the 2**24 that are exact."""
 
 
 class Meaning:
     """Turns texts into unit vectors; texts that mean alike lie close.
 
-    It remembers the vector of each word of the tools it has seen, one row a word.
+    The numbers of the table are rounded to whole ones: sums of those are exact, so that a vector
+    is the same to the last bit in whatever order, and beside whatever else, it was made.
     """
 
     share = 0.27
@@ -34,29 +38,17 @@ class Meaning:
 
     def __init__(self, path: Path = TABLE) -> None:
         with np.load(path) as stored:
-            self._rows: Floats = stored["rows"].astype(np.float32) * stored["scales"][:, None]
+            rows = stored["rows"].astype(np.float32) * stored["scales"][:, None]
+            self._rows: Floats = np.round(rows * _WHOLE)
             self._ids: list[int] = stored["ids"].tolist()
             self._pieces = WordPiece(str(stored["pieces"]).split("\n"))
         self.size = int(self._rows.shape[1])
-        self._places = Remembered(self._split)
-        self._words: dict[str, int] = {}
-        self._vectors = np.zeros((1_024, self.size), np.float32)
 
-    def of(self, texts: Sequence[str], *, remember: bool = True) -> Floats:
+    def of(self, texts: Sequence[str], read: Read | None = None) -> Floats:
         """Return one vector a text, of length 1; of length 0 where nothing is known."""
-        if not remember:
-            return _unit(np.stack([self._sum(text) for text in texts]))
-        words = [self._of(text) for text in texts]
-        made = np.zeros((len(texts), self.size), np.float32)
-        # The first word of every text, then the second of those that have one, and so on.
-        order = np.array(sorted(range(len(words)), key=lambda number: -len(words[number])), int)
-        lengths = np.array([len(words[number]) for number in order])
-        starts = np.cumsum(lengths) - lengths
-        places = np.array([place for number in order for place in words[number]], int)
-        for turn in range(int(lengths.max(initial=0))):
-            longer = int(np.searchsorted(-lengths, -turn, side="left"))
-            made[order[:longer]] += self._vectors[places[starts[:longer] + turn]]
-        return _unit(made)
+        made = np.stack([self._sum(text) for text in texts]) if read is None else self._sums(read)
+        made /= np.maximum(np.sqrt(np.vecdot(made, made)), 1e-9)[:, None]
+        return made
 
     def knows(self, word: str) -> bool:
         """Whether a folded word is a common one, and so hardly a misspelling."""
@@ -67,33 +59,28 @@ class Meaning:
         return [self._ids[piece] for piece in self._pieces.cut(word)]
 
     def _sum(self, text: str) -> Floats:
-        words = dict.fromkeys(word for run in runs(text) for word in surface(run))
-        pieces = [piece for word in list(words)[:_MOST] for piece in self._pieces.cut(word)]
+        words = dict.fromkeys(words_of(text)[:_MOST])
+        pieces = [*chain.from_iterable(map(self._pieces.cut, words))]
         total: Floats = self._rows[pieces].sum(axis=0)
         return total
 
-    def _of(self, text: str) -> list[int]:
-        places = chain.from_iterable(map(self._places.__getitem__, runs(text)))
-        return list(dict.fromkeys(places))[:_MOST]
+    def _sums(self, read: Read) -> Floats:
+        known, numbers, counts = read.first(_MOST)
+        used = np.zeros(len(known), bool)
+        used[numbers] = True
+        words = self._of_words([known[number] for number in np.flatnonzero(used).tolist()])
+        # A word counts once in a text.
+        keys = np.repeat(np.arange(len(counts)) * len(words), counts)
+        keys += (np.cumsum(used) - 1)[numbers]
+        keys.sort()
+        keys = keys[np.flatnonzero(np.diff(keys, prepend=-1))]
+        texts, places = np.divmod(keys, max(1, len(words)))
+        return sums(words, places, np.bincount(texts, minlength=len(counts)))
 
-    def _split(self, run: str) -> tuple[int, ...]:
-        return tuple(self._place(word) for word in surface(run))
-
-    def _place(self, word: str) -> int:
-        place = self._words.get(word)
-        if place is None:
-            place = self._words[word] = len(self._words) + 1
-            if place >= len(self._vectors):
-                self._vectors = np.pad(self._vectors, ((0, len(self._vectors)), (0, 0)))
-            if pieces := self._pieces.cut(word):
-                self._vectors[place] = self._rows[pieces].sum(axis=0)
-        return place
-
-
-def _unit(vectors: Floats) -> Floats:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Floats = vectors / np.maximum(lengths, 1e-9)
-    return unit
+    def _of_words(self, words: list[str]) -> Floats:
+        pieces = [*map(self._pieces.cut, words)]
+        places = np.fromiter(chain.from_iterable(pieces), np.int64)
+        return sums(self._rows, places, np.array([*map(len, pieces)], np.int64))
 
 
 @functools.cache

@@ -16,8 +16,9 @@ import numpy as np
 
 from tools.errors import SearchError
 from tools.ranking.meaning import shared
-from tools.ranking.postings import Floats
-from tools.ranking.words import runs, surface
+from tools.ranking.arrays import Floats
+from tools.ranking.lexicon import Read
+from tools.ranking.words import words_of
 
 SIZE: Final = 384
 _HALF: Final = 0.5**0.5
@@ -51,7 +52,7 @@ class MiniLM:
         self._session: Any = onnxruntime.InferenceSession(str(model))
         self.size = SIZE + shared().size
 
-    def of(self, texts: Sequence[str], *, remember: bool = True) -> Floats:
+    def of(self, texts: Sequence[str], read: Read | None = None) -> Floats:
         """Return one vector a text, of length 1."""
         pieces = [_pieces(text) for text in texts]
         made = np.zeros((len(texts), SIZE), np.float32)
@@ -60,7 +61,7 @@ class MiniLM:
             batch = order[start : start + _BATCH]
             made[batch] = self._run([pieces[number] for number in batch])
         made /= np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-9)
-        both = np.hstack([made, shared().of(texts, remember=remember)])
+        both = np.hstack([made, shared().of(texts, read)])
         return (both * _HALF).astype(np.float32)
 
     def knows(self, word: str) -> bool:
@@ -79,8 +80,7 @@ class MiniLM:
 
 
 def _pieces(text: str) -> list[int]:
-    words = (word for run in runs(text) for word in surface(run))
-    pieces = [piece for word in words for piece in shared().numbers(word)]
+    pieces = [piece for word in words_of(text) for piece in shared().numbers(word)]
     return [_BEGIN, *pieces[:_MOST], _END]
 
 

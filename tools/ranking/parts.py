@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from tools.ranking.bm25f import Worth
-from tools.ranking.postings import Flags, Floats
+from tools.ranking.arrays import Flags, Floats
 
 _LEAST_SPREAD: Final = 0.1
 """Cosines closer together than this tell little: their difference is not blown up."""
@@ -49,6 +51,6 @@ class Parts:
 
 def spread(cosines: Floats, alive: Flags) -> Floats:
     """Spread the cosines of the tools that are there from 0, the least, to 1."""
-    there = cosines[alive]
+    there = cosines if alive.all() else cosines[alive]
     least, most = float(there.min(initial=1)), float(there.max(initial=-1))
-    return (cosines - least) / max(most - least, _LEAST_SPREAD)
+    return (cosines - np.float32(least)) * np.float32(1 / max(most - least, _LEAST_SPREAD))

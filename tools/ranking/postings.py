@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tools.ranking.arrays import Flags, Growing, Ints
 from tools.ranking.fields import FIELDS
-
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float32]
-Flags: TypeAlias = NDArray[np.bool_]
 
 _BITS: Final = 9
 MOST_WORDS: Final = (1 << _BITS) - 1
 """Words of one field that count; a tool with more is cut there."""
 _SLOT: Final = _BITS * len(FIELDS)
 _SHIFTS: Final = tuple(_BITS * place for place in reversed(range(len(FIELDS))))
+_ONES: Final = np.array([1 << shift for shift in _SHIFTS], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,49 +32,45 @@ class Posting:
 
 
 class Postings:
-    """Words to tools. A tool has a slot, a number that grows with each one added.
+    """Words, by number, to tools. A tool has a slot, a number that grows with each one added.
 
     It keeps true that what is found depends on the tools that are there and their order alone,
     never on what was added and removed before.
 
     Attributes:
-        slots: How many have been given out.
-        count: How many of them are in use.
+        count: How many slots are in use.
         version: Changes with what is in the index.
     """
 
     def __init__(self) -> None:
-        self._packed: dict[str, list[Ints]] = {}
-        self._alive = np.zeros(0, bool)
-        self._lengths = np.zeros((len(FIELDS), 0), np.int64)
-        self.slots = 0
+        self._packed: dict[int, list[Ints]] = {}
+        self._alive = Growing(np.zeros(0, bool))
+        self._lengths = Growing(np.zeros((0, len(FIELDS)), np.int64))
         self.count = 0
         self.version = 0
 
-    def add(self, documents: Iterable[Sequence[Sequence[str]]]) -> int:
-        """Take in tools, each as the words of its fields, and return the first one's slot."""
+    def add(self, words: Ints, lengths: Ints) -> int:
+        """Take in tools, and return the first one's slot.
+
+        Args:
+            words: The numbers of the words of every field of every tool, in order.
+            lengths: How many words that are, a row a tool and a column a field.
+        """
         first = self.slots
-        words: list[str] = []
-        counts: list[int] = []
-        for document in documents:
-            for field in document:
-                words += field[:MOST_WORDS]
-                counts.append(min(len(field), MOST_WORDS))
-        lengths = np.array(counts, np.int64).reshape(-1, len(FIELDS))
-        self._grow(lengths.T)
-        if words:
-            known = list(dict.fromkeys(words))
-            ids = dict(zip(known, range(len(known)), strict=True))
-            keys = np.fromiter(map(ids.__getitem__, words), np.int64, len(words)) << 32
-            keys += np.repeat(np.arange(len(lengths)), lengths.sum(axis=1))
-            ones = np.tile(np.array([1 << shift for shift in _SHIFTS], np.int64), len(lengths))
-            self._enter(known, keys, np.repeat(ones, lengths.ravel()), first)
+        if lengths.size and int(lengths.max()) > MOST_WORDS:
+            words, lengths = _cut(words, lengths)
+        self._lengths.append(lengths)
+        self._alive.append(np.ones(len(lengths), bool))
+        self.count += len(lengths)
+        self.version += 1
+        if len(words):
+            self._enter(words, lengths, first)
         return first
 
     def remove(self, slot: int) -> None:
         """Let one tool go; its entries are swept out when their words are next looked up."""
-        self._alive[slot] = False
-        self._lengths[:, slot] = 0
+        self.alive[slot] = False
+        self.lengths[slot] = 0
         self.count -= 1
         self.version += 1
 
@@ -91,31 +83,30 @@ class Postings:
             if packed is not None:
                 within = packed & ((1 << _SLOT) - 1)
                 self._packed[word] = [(renumbered[packed >> _SLOT] << _SLOT) + within]
-        self._lengths = self._lengths[:, kept]
-        self._alive = np.ones(kept.size, bool)
-        self.slots = self.count
+        self._lengths.keep(kept)
+        self._alive.keep(kept)
         self.version += 1
         return kept
 
     @property
+    def slots(self) -> int:
+        """How many slots have been given out."""
+        return len(self._alive)
+
+    @property
     def alive(self) -> Flags:
         """Which slots are in use."""
-        return self._alive[: self.slots]
+        return self._alive.rows
 
     @property
     def lengths(self) -> Ints:
-        """How many words each slot has, a row a field."""
-        return self._lengths[:, : self.slots]
+        """How many words each slot has, a column a field."""
+        return self._lengths.rows
 
-    @property
-    def words(self) -> dict[str, list[Ints]]:
-        """Every word there is, and some that were, in the order they came."""
-        return self._packed
+    def __contains__(self, word: int | None) -> bool:
+        return word is not None and self._whole(word) is not None
 
-    def __contains__(self, word: str) -> bool:
-        return self._whole(word) is not None
-
-    def get(self, word: str) -> Posting | None:
+    def get(self, word: int) -> Posting | None:
         """Return where a word occurs, or None."""
         packed = self._whole(word)
         if packed is None:
@@ -123,35 +114,37 @@ class Postings:
         counts = tuple((packed >> shift) & MOST_WORDS for shift in _SHIFTS)
         return Posting(packed >> _SLOT, counts)
 
-    def _whole(self, word: str) -> Ints | None:
+    def _whole(self, word: int) -> Ints | None:
         """Return a word's entries as one array, without those of tools that are gone."""
         chunks = self._packed.get(word)
         if not chunks:
             return None
         packed = chunks[0] if len(chunks) == 1 else np.concatenate(chunks)
         if self.count < self.slots:
-            packed = packed[self._alive[packed >> _SLOT]]
+            packed = packed[self.alive[packed >> _SLOT]]
         self._packed[word] = [packed] if packed.size else []
         return packed if packed.size else None
 
-    def _enter(self, words: list[str], keys: Ints, adds: Ints, first: int) -> None:
-        order = np.argsort(keys, kind="stable")
-        keys, adds = keys[order], adds[order]
-        starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
-        ids = keys[starts] >> 32
-        packed = ((keys[starts] & 0xFFFFFFFF) + first << _SLOT) + np.add.reduceat(adds, starts)
-        bounds = np.searchsorted(ids, np.arange(len(words) + 1)).tolist()
-        for word, start, end in zip(words, bounds, bounds[1:], strict=False):
+    def _enter(self, words: Ints, lengths: Ints, first: int) -> None:
+        # One number a word of a text: the word, then the field, so that a sort brings together
+        # what belongs together.
+        fields = len(FIELDS)
+        keys = words * lengths.size
+        keys += np.repeat(np.arange(lengths.size), lengths.ravel())
+        keys.sort()
+        places = keys // fields  # of a word and a tool
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        packed = np.add.reduceat(_ONES[keys - places * fields], starts)
+        words, slots = np.divmod(places[starts], len(lengths))
+        packed += (slots + first) << _SLOT
+        bounds = np.flatnonzero(np.diff(words, prepend=-1))
+        ends = [*bounds[1:].tolist(), len(words)]
+        for word, start, end in zip(words[bounds].tolist(), bounds.tolist(), ends, strict=True):
             self._packed.setdefault(word, []).append(packed[start:end])
 
-    def _grow(self, lengths: Ints) -> None:
-        end = self.slots + lengths.shape[1]
-        if end > self._alive.size:
-            spare = max(end, 2 * self._alive.size) - self._alive.size
-            self._alive = np.r_[self._alive, np.zeros(spare, bool)]
-            self._lengths = np.pad(self._lengths, ((0, 0), (0, spare)))
-        self._alive[self.slots : end] = True
-        self._lengths[:, self.slots : end] = lengths
-        self.count += lengths.shape[1]
-        self.slots = end
-        self.version += 1
+
+def _cut(words: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    """Leave out the words of each field that are beyond the most that count."""
+    each = lengths.ravel()
+    within = np.arange(len(words)) - np.repeat(np.cumsum(each) - each, each)
+    return words[within < MOST_WORDS], np.minimum(lengths, MOST_WORDS)

@@ -15,13 +15,16 @@ import numpy as np
 from tools.ranking import query as queries
 from tools.ranking.bm25f import Scorer, Worth
 from tools.ranking.embedders import default_embedder
-from tools.ranking.fields import Described, texts
+from tools.ranking.arrays import Floats
+from tools.ranking.fields import FIELDS, Described, texts
+from tools.ranking.lexicon import Lexicon, Read
 from tools.ranking.parts import Mix, Parts, spread
-from tools.ranking.postings import Floats, Postings
+from tools.ranking.postings import Postings
 from tools.ranking.reasons import Reason, reasons
 from tools.ranking.spelling import Spelling
+from tools.ranking.terms import Terms
 from tools.ranking.vectors import Embedder, Vectors
-from tools.ranking.words import Words
+from tools.ranking.words import stemmed
 
 NEAR_SPELLING: Final = 0.7
 """What a word counts that stands in for a misspelt one."""
@@ -40,7 +43,8 @@ class Ranking:
     """
 
     def __init__(self, embedder: Embedder | None = None, mix: Mix | None = None) -> None:
-        self._words = Words()
+        self._lexicon = Lexicon()
+        self._terms = Terms()
         self._postings = Postings()
         self._scorer = Scorer(self._postings)
         self._spelling = Spelling()
@@ -52,12 +56,15 @@ class Ranking:
 
     def add(self, tools: Iterable[Described]) -> None:
         """Index tools whose names are new."""
-        read = [texts(tool) for tool in tools]
-        first = self._postings.add([self._words.of(text) for text in tool] for tool in read)
-        described = [f"{tool.name}. {tool.description}" for tool in read]
-        self._vectors.add(self._embedder.of(described))
-        self._names += [tool.name for tool in read]
-        self._slots.update({tool.name: slot for slot, tool in enumerate(read, first)})
+        tools = list(tools)
+        fields = texts(tools)
+        read = self._lexicon.read(fields)
+        terms, lengths = self._terms.read(read)
+        first = self._postings.add(terms, lengths.reshape(-1, len(FIELDS)))
+        described = [f"{tool.name}. {tool.description}" for tool in tools]
+        self._vectors.add(self._embedder.of(described, _described(read)))
+        self._names += [tool.name for tool in tools]
+        self._slots.update({tool.name: slot for slot, tool in enumerate(tools, first)})
 
     def remove(self, name: str) -> None:
         """Forget one tool."""
@@ -71,48 +78,52 @@ class Ranking:
     def search(self, query: str) -> Parts:
         """Score every tool."""
         query = query[: queries.LONGEST]
+        numbers = self._terms.numbers
         worths = {
             word: worth
             for word, weight in self._known(query).items()
-            if (worth := self._scorer.worth(word, weight)) is not None
+            if (worth := self._scorer.worth(numbers[word], weight)) is not None
         }
         whole = self._sum(worths.values())
         clauses = self._best_clause(query, worths)
-        (vector,) = self._embedder.of([query], remember=False)
+        (vector,) = self._embedder.of([query])
         cosines = self._vectors.near(vector)
         return self._mixed(Parts(worths, whole, clauses, cosines, whole, self._mix))
 
     def best(self, parts: Parts, limit: int) -> tuple[list[tuple[str, float]], int]:
         """Return the best tools with their scores, and how many match at all."""
         scores = parts.scores
-        matching = np.flatnonzero(scores)
-        if limit < matching.size:
-            least = np.partition(scores[matching], -limit)[-limit]
-            best = matching[scores[matching] >= least]
-        else:
-            best = matching
+        best = np.flatnonzero(scores)
+        matched = int(best.size)
+        if limit < matched:
+            matching = scores[best]
+            best = best[matching >= np.partition(matching, -limit)[-limit]]
         order = best[np.argsort(-scores[best], kind="stable")[:limit]].tolist()
-        return [(self._names[slot], float(scores[slot])) for slot in order], int(matching.size)
+        return [(self._names[slot], float(scores[slot])) for slot in order], matched
 
     def reasons(self, parts: Parts, name: str) -> tuple[Reason, ...]:
         """Return what one tool was found by, the most telling reason first."""
-        return reasons(parts, self._slots[name], self._postings.alive)
+        return reasons(parts, self._slots[name], self._postings.alive, self._scorer)
 
     def _known(self, query: str) -> dict[str, float]:
         """Return the words of a query that tools have, with what they count."""
         found: dict[str, float] = {}
-        for stem, word in self._words.unstemmed(query).items():
-            if stem in self._postings:
+        numbers = self._terms.numbers
+        for stem, word in stemmed(query).items():
+            if self._has(stem):
                 found[stem] = 1.0
             elif not self._embedder.knows(word):
-                known = self._postings.words
-                for near in self._spelling.near(stem, known, len(known), known.__contains__):
+                for near in self._spelling.near(stem, numbers, self._has):
                     found.setdefault(near, NEAR_SPELLING)
         return found
 
+    def _has(self, word: str) -> bool:
+        """Whether a tool that is there has a word."""
+        return self._terms.numbers.get(word) in self._postings
+
     def _best_clause(self, query: str, worths: dict[str, Worth]) -> Floats | None:
         best: Floats | None = None
-        parts = [self._words.unstemmed(clause) for clause in queries.clauses(query)]
+        parts = [stemmed(clause) for clause in queries.clauses(query)]
         telling = [words for words in parts if len(words) >= _TELLING]
         for words in telling if len(telling) > 1 else ():
             scores = self._sum(worths[word] for word in words if word in worths)
@@ -128,11 +139,23 @@ class Ranking:
         return total
 
     def _mixed(self, parts: Parts) -> Parts:
-        words = parts.whole / max(float(parts.whole.max(initial=0)), 1e-9)
+        mix = self._mix
+        each = (1 - mix.meaning) / (1 + (mix.clauses if parts.clauses is not None else 0))
+        scores = parts.whole * np.float32(each / max(float(parts.whole.max(initial=0)), 1e-9))
         if parts.clauses is not None:
-            words = (words + self._mix.clauses * parts.clauses) / (1 + self._mix.clauses)
+            scores += parts.clauses * np.float32(each * mix.clauses)
         alive = self._postings.alive
-        scores = (1 - self._mix.meaning) * words + self._mix.meaning * spread(parts.cosines, alive)
-        matching = alive & ((parts.whole > 0) | (parts.cosines >= self._mix.alike))
+        scores += spread(parts.cosines, alive) * np.float32(mix.meaning)
         # Sums differ in their last bits with the order of what is added: rounding makes ties ties.
-        return replace(parts, scores=np.where(matching, np.round(scores, 5), 0))
+        scores = np.round(scores, 5)
+        scores *= alive & ((parts.whole > 0) | (parts.cosines >= mix.alike))
+        return replace(parts, scores=scores)
+
+
+def _described(read: Read) -> Read:
+    """Return what names and descriptions say, of the texts of every field."""
+    counts = read.counts.reshape(-1, len(FIELDS))
+    said = np.zeros_like(counts, bool)
+    said[:, [FIELDS.index("name"), FIELDS.index("description")]] = True
+    kept = np.repeat(said.ravel(), read.counts)
+    return Read(read.words, read.numbers[kept], (counts * said).sum(axis=1))

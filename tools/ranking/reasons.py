@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from tools.ranking.bm25f import Scorer
 from tools.ranking.fields import FIELDS
 from tools.ranking.parts import Parts, spread
-from tools.ranking.postings import Flags
+from tools.ranking.arrays import Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Reason:
     share: float
 
 
-def reasons(parts: Parts, slot: int, alive: Flags) -> tuple[Reason, ...]:
+def reasons(parts: Parts, slot: int, alive: Flags, scorer: Scorer) -> tuple[Reason, ...]:
     """Return what one tool was found by, the most telling reason first."""
     mix = parts.mix
     words = (1 - mix.meaning) / (1 + (mix.clauses if parts.clauses is not None else 0))
@@ -38,7 +39,7 @@ def reasons(parts: Parts, slot: int, alive: Flags) -> tuple[Reason, ...]:
     for word, worth in parts.worths.items():
         place = int(np.searchsorted(worth.slots, slot))
         if place < worth.slots.size and worth.slots[place] == slot:
-            shares = [float(share[place]) for share in worth.shares]
+            shares = scorer.shares(worth.term, slot)
             order = sorted(range(len(FIELDS)), key=lambda field: -shares[field])
             fields = tuple(FIELDS[field] for field in order if shares[field])
             found.append(Reason("word", word, fields, each * float(worth.scores[place])))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from itertools import islice
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tools.ranking.arrays import Growing
 
 SHORTEST: Final = 4
 """Letters that a word must have for a neighbour to be looked for."""
@@ -27,39 +29,45 @@ class Spelling:
 
     def __init__(self) -> None:
         self._words: list[str] = []
-        self._bits = np.zeros(0, np.uint64)
+        self._bits = Growing(np.zeros(0, np.uint64))
+        self._lengths = Growing(np.zeros(0, np.int64))
 
-    def near(
-        self, word: str, known: Iterable[str], count: int, here: Callable[[str], bool]
-    ) -> list[str]:
+    def near(self, word: str, known: Collection[str], here: Callable[[str], bool]) -> list[str]:
         """Return at most two words, the nearest first.
 
         Args:
             word: Stemmed, and unknown.
             known: Every word there has been, in the order they came: it only grows.
-            count: How many that are.
             here: Whether a tool still has a word.
         """
         if len(word) < SHORTEST or not word.isalpha():
             return []
-        if count > len(self._words):
-            new = list(islice(known, len(self._words), None))
+        if new := list(islice(known, len(self._words), None)):
             self._words += new
-            self._bits = np.concatenate([self._bits, _bits(new)])
-        (bits,) = _bits([word])
-        both = np.bitwise_count(self._bits & bits)
-        alike = 2 * both / (np.bitwise_count(self._bits) + np.bitwise_count(bits))
-        places = np.argsort(-alike, kind="stable")[:_LOOKED_AT]
+            self._bits.append(_bits(new))
+            self._lengths.append(np.array([*map(len, new)], np.int64))
         allowed = 2 if len(word) >= _TWO_SLIPS else 1
         near = []
-        for place in places[alike[places] >= _ALIKE]:
-            candidate = self._words[place]
-            if candidate[0] != word[0] and allowed == 1:
-                continue
-            slips = slips_between(word, candidate, allowed)
-            if slips <= allowed and here(candidate):
-                near.append((slips, -alike[place], candidate))
+        for unlike, candidate in self._alike(word, allowed, here):
+            if candidate[0] == word[0] or allowed > 1:
+                slips = slips_between(word, candidate, allowed)
+                if slips <= allowed:
+                    near.append((slips, unlike, candidate))
         return [candidate for *_, candidate in sorted(near)[:_MOST]]
+
+    def _alike(
+        self, word: str, allowed: int, here: Callable[[str], bool]
+    ) -> list[tuple[float, str]]:
+        """Return the words of about the same length and pairs of letters, the likest first."""
+        (bits,) = _bits([word])
+        close = np.flatnonzero(np.abs(self._lengths.rows - len(word)) <= allowed)
+        of_close = self._bits.rows[close]
+        both = np.bitwise_count(of_close & bits)
+        alike = 2 * both / (np.bitwise_count(of_close) + np.bitwise_count(bits))
+        found = np.flatnonzero(alike >= _ALIKE)
+        words = zip((-alike[found]).tolist(), close[found].tolist(), strict=True)
+        there = [(unlike, self._words[place]) for unlike, place in words]
+        return sorted(pair for pair in there if here(pair[1]))[:_LOOKED_AT]
 
 
 def slips_between(one: str, other: str, most: int) -> int:

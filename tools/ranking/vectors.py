@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from tools.ranking.postings import Floats, Ints
+from tools.ranking.arrays import Floats, Growing, Ints
+from tools.ranking.lexicon import Read
 
 
 class Embedder(Protocol):
@@ -28,8 +29,8 @@ class Embedder(Protocol):
         """The least cosine at which meaning alone is a match."""
         ...
 
-    def of(self, texts: Sequence[str], *, remember: bool = True) -> Floats:
-        """Return one vector a text; `remember` what helps with other texts like them."""
+    def of(self, texts: Sequence[str], read: Read | None = None) -> Floats:
+        """Return one vector a text; `read` is the same texts, where they have been read already."""
         ...
 
     def knows(self, word: str) -> bool:
@@ -41,27 +42,19 @@ class Vectors:
     """The vectors of tools by slot."""
 
     def __init__(self, size: int) -> None:
-        self._rows: Floats = np.zeros((0, size), np.float32)
-        self._used = 0
+        self._vectors = Growing(np.zeros((0, size), np.float32))
 
     def add(self, vectors: Floats) -> None:
         """Append vectors, one a slot."""
-        end = self._used + len(vectors)
-        if end > len(self._rows):
-            rows: Floats = np.zeros((end + max(64, end // 8), self._rows.shape[1]), np.float32)
-            rows[: self._used] = self._rows[: self._used]
-            self._rows = rows
-        self._rows[self._used : end] = vectors
-        self._used = end
+        self._vectors.append(vectors)
 
     def keep(self, slots: Ints) -> None:
         """Drop every vector but these, and number them anew."""
-        self._rows = self._rows[slots]
-        self._used = len(slots)
+        self._vectors.keep(slots)
 
     def near(self, vector: Floats) -> Floats:
         """Return the cosine of each slot's vector with another."""
         # Not `@`: a matrix product starts threads, which cost more than they save here, and its
         # last bits change with the size of the matrix.
-        cosines: Floats = np.vecdot(self._rows[: self._used], vector)
+        cosines: Floats = np.vecdot(self._vectors.rows, vector)
         return cosines

@@ -17,25 +17,34 @@ class WordPiece:
     """
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
-        self._ids = {piece: number for number, piece in enumerate(vocabulary)}
+        self._first: dict[str, int] = {}
+        self._further: dict[str, int] = {}
+        for number, piece in enumerate(vocabulary):
+            if piece.startswith(_CONTINUED):
+                self._further[piece.removeprefix(_CONTINUED)] = number
+            else:
+                self._first[piece] = number
+        self._longest = max(map(len, [*self._first, *self._further]), default=0)
 
     def whole(self, word: str) -> bool:
         """Whether a word is a piece of its own, as every common word is."""
-        return word in self._ids
+        return word in self._first
 
     def cut(self, word: str) -> list[int]:
         """Return the ids of a word's pieces; none if it has a character that no piece has."""
+        known = self._first
+        if (whole := known.get(word)) is not None:
+            return [whole]
         pieces: list[int] = []
         start, end = 0, len(word)
         if end > _LONGEST:
             return pieces
         while start < end:
-            mark = _CONTINUED if start else ""
-            for stop in range(end, start, -1):
-                found = self._ids.get(mark + word[start:stop])
+            for stop in range(min(end, start + self._longest), start, -1):
+                found = known.get(word[start:stop])
                 if found is not None:
                     pieces.append(found)
-                    start = stop
+                    start, known = stop, self._further
                     break
             else:
                 return []

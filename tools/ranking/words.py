@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from itertools import chain
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 import Stemmer
 
-Value = TypeVar("Value")
-
-_RUN: Final = re.compile(r"[^\W_]+")
-_ASCII_RUN: Final = re.compile(r"[A-Za-z0-9]+")
 _CJK_CHARS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK: Final = re.compile(f"[{_CJK_CHARS}]+")
+_ASCII: Final = f"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+_ASCII_PART: Final = re.compile(_ASCII)
 _PART: Final = re.compile(
-    f"[{_CJK_CHARS}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
-    f"|[^\\W\\d_A-Za-z{_CJK_CHARS}][^\\W\\d_{_CJK_CHARS}]*|[^\\W_]"
+    f"[{_CJK_CHARS}]+|{_ASCII}|[^\\W\\d_A-Za-z{_CJK_CHARS}][^\\W\\d_{_CJK_CHARS}]*|[^\\W_]"
 )
-_LONGEST: Final = 64
+_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
+LONGEST: Final = 64
 """Characters of one word; what is longer is data, and is cut."""
 
 _STOPS: Final = """
@@ -33,73 +30,41 @@ was we were what when where which while who whom whose why will with within woul
 STOP_WORDS: Final = frozenset(_STOPS.split())
 
 
-class Remembered(dict[str, tuple[Value, ...]]):
-    """What is worked out of each run of letters, once."""
-
-    def __init__(self, work: Callable[[str], tuple[Value, ...]]) -> None:
-        super().__init__()
-        self._work = work
-
-    def __missing__(self, run: str) -> tuple[Value, ...]:
-        value = self[run] = self._work(run)
-        return value
-
-
-class Words:
-    """Splits text into stemmed words, and remembers what it has split.
+def words_of(text: str) -> list[str]:
+    """Return the folded words of a text, unstemmed, stop words too.
 
     `getUserByID`, `get_user_by_id` and `get user by id` are the same words. Chinese, Japanese and
-    Korean runs become pairs of characters. Stop words are dropped.
+    Korean runs become pairs of characters.
     """
-
-    def __init__(self) -> None:
-        self._stemmer = Stemmer.Stemmer("english", 0)  # what is split is remembered here already
-        self._known = Remembered(self._split)
-
-    def of(self, text: str) -> list[str]:
-        """Return the words of a text, in order, with repetitions."""
-        return list(chain.from_iterable(map(self._known.__getitem__, runs(text))))
-
-    def unstemmed(self, text: str) -> dict[str, str]:
-        """Return the words of a text, each with what it is the stem of; remembers nothing."""
-        found: dict[str, str] = {}
-        for run in runs(text):
-            for word in surface(run):
-                if word not in STOP_WORDS:
-                    found.setdefault(self.stem(word), word)
-        return found
-
-    def stem(self, word: str) -> str:
-        """Return the stem of one folded word."""
-        return str(self._stemmer.stemWord(word))
-
-    def _split(self, run: str) -> tuple[str, ...]:
-        return tuple(self.stem(w) for w in surface(run) if w not in STOP_WORDS)
-
-
-def runs(text: str) -> list[str]:
-    """Return the runs of letters and digits of a text, as they are."""
-    return (_ASCII_RUN if text.isascii() else _RUN).findall(text)
-
-
-def surface(run: str) -> Iterable[str]:
-    """Yield the folded words of one run of letters and digits, unstemmed, stop words too."""
-    if run.isascii():
-        if run.isdigit() or (run.islower() and run.isalpha()):
-            yield run[:_LONGEST]
-            return
-    else:
-        run = unicodedata.normalize("NFKC", run)
-    for part in _PART.findall(run):
-        if _CJK.fullmatch(part):
-            yield from (part[i : i + 2] for i in range(max(1, len(part) - 1)))
+    if not text.isascii():
+        # Accents go before the text is cut, for what has none is cut by its capitals.
+        apart = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+        text = unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
+    if text.isascii():
+        return [part[:LONGEST].lower() for part in _ASCII_PART.findall(text)]
+    words: list[str] = []
+    for part in _PART.findall(text):
+        if part.isascii():
+            words.append(part[:LONGEST].lower())
+        elif _CJK.fullmatch(part):
+            words += (part[i : i + 2] for i in range(max(1, len(part) - 1)))
         else:
-            yield folded(part)[:_LONGEST]
+            words.append(part[:LONGEST].casefold())
+    return words
 
 
-def folded(word: str) -> str:
-    """Return a word in lower case without accents."""
-    if word.isascii():
-        return word.lower()
-    apart = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(c for c in apart if not unicodedata.combining(c))
+def stems(words: Sequence[str]) -> list[str]:
+    """Return the stem of each folded word, empty for a stop word."""
+    kept = ["" if word in STOP_WORDS else word for word in words]
+    stemmed: list[str] = Stemmer.Stemmer("english", 0).stemWords(kept)
+    return stemmed
+
+
+def stemmed(text: str) -> dict[str, str]:
+    """Return the stems of the words of a text, each with the first word it is the stem of."""
+    words = words_of(text)
+    found: dict[str, str] = {}
+    for stem, word in zip(stems(words), words, strict=True):
+        if stem:
+            found.setdefault(stem, word)
+    return found
