@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,12 +32,10 @@ class Worth:
     """What one term of a query is worth to the tools that have it.
 
     Attributes:
-        term: Its number.
         slots: Of those tools, ascending.
         scores: One a slot, above 0.
     """
 
-    term: int
     slots: Ints
     scores: Floats
 
@@ -51,27 +50,36 @@ class Scorer:
         self._saturated: dict[int, tuple[Ints, Floats]] = {}
         self._version = -1
 
-    def worth(self, term: int, weight: float = 1.0) -> Worth | None:
-        """Return what a term is worth to each tool that has it, or None if none has."""
-        norms = self._up_to_date()
-        known = self._saturated.get(term)
-        if known is None:
-            posting = self._postings.get(term)
-            if posting is None:
-                return None
-            share = np.add.reduce(_shares(posting, norms))
-            known = posting.slots, share / (np.float32(self._weights.saturation) + share)
-            self._saturated[term] = known
-        slots, saturated = known
-        rare = np.float32(weight * rarity(slots.size, self._postings.count))
-        return Worth(term, slots, rare * saturated)
+    def worths(self, weights: Mapping[int, float]) -> list[Worth]:
+        """Return what each term is worth to the tools that have it.
+
+        Args:
+            weights: What each counts, by number; all of them are in the index.
+        """
+        self._work_out(weights)
+        found = []
+        for term, weight in weights.items():
+            slots, saturated = self._saturated[term]
+            rare = np.float32(weight * rarity(slots.size, self._postings.count))
+            found.append(Worth(slots, rare * saturated))
+        return found
 
     def shares(self, term: int, slot: int) -> list[float]:
         """Return what each field of one tool has of a term's worth to it, up to a factor."""
-        posting = self._postings.get(term)
-        if posting is None:
-            return []
-        return [float(share[posting.slots == slot].sum()) for share in _shares(posting, self._norms)]
+        posting, _ = self._postings.get([term])
+        shares = _shares(posting, self._up_to_date())
+        return [float(share[posting.slots == slot].sum()) for share in shares]
+
+    def _work_out(self, terms: Iterable[int]) -> None:
+        norms = self._up_to_date()
+        new = [term for term in terms if term not in self._saturated]
+        if not new:
+            return
+        posting, ends = self._postings.get(new)
+        share = np.add.reduce(_shares(posting, norms))
+        saturated = share / (np.float32(self._weights.saturation) + share)
+        for term, start, end in zip(new, [0, *ends], ends, strict=False):
+            self._saturated[term] = posting.slots[start:end], saturated[start:end]
 
     def _up_to_date(self) -> Floats:
         """Return what one word counts in each field of each slot."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -15,15 +17,16 @@ MOST_WORDS: Final = (1 << _BITS) - 1
 """Words of one field that count; a tool with more is cut there."""
 _SLOT: Final = _BITS * len(FIELDS)
 _SHIFTS: Final = tuple(_BITS * place for place in reversed(range(len(FIELDS))))
+_NOWHERE: Final = np.zeros(0, np.int64)
 _ONES: Final = np.array([1 << shift for shift in _SHIFTS], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """Where one word occurs.
+    """Where words occur.
 
     Attributes:
-        slots: Of the tools that have it, ascending.
+        slots: Of the tools that have one, ascending for each word.
         counts: One array a field: how often each of them has it there.
     """
 
@@ -106,13 +109,13 @@ class Postings:
     def __contains__(self, word: int | None) -> bool:
         return word is not None and self._whole(word) is not None
 
-    def get(self, word: int) -> Posting | None:
-        """Return where a word occurs, or None."""
-        packed = self._whole(word)
-        if packed is None:
-            return None
+    def get(self, words: Sequence[int]) -> tuple[Posting, list[int]]:
+        """Return where words occur, one behind the other, and where each one's part ends."""
+        found = [self._whole(word) for word in words]
+        packed = np.concatenate([_NOWHERE if each is None else each for each in (*found, None)])
         counts = tuple((packed >> shift) & MOST_WORDS for shift in _SHIFTS)
-        return Posting(packed >> _SLOT, counts)
+        sizes = (0 if each is None else each.size for each in found)
+        return Posting(packed >> _SLOT, counts), list(accumulate(sizes))
 
     def _whole(self, word: int) -> Ints | None:
         """Return a word's entries as one array, without those of tools that are gone."""

@@ -78,12 +78,10 @@ class Ranking:
     def search(self, query: str) -> Parts:
         """Score every tool."""
         query = query[: queries.LONGEST]
+        known = self._known(query)
         numbers = self._terms.numbers
-        worths = {
-            word: worth
-            for word, weight in self._known(query).items()
-            if (worth := self._scorer.worth(numbers[word], weight)) is not None
-        }
+        weights = {numbers[word]: weight for word, weight in known.items()}
+        worths = dict(zip(known, self._scorer.worths(weights), strict=True))
         whole = self._sum(worths.values())
         clauses = self._best_clause(query, worths)
         (vector,) = self._embedder.of([query])
@@ -103,7 +101,12 @@ class Ranking:
 
     def reasons(self, parts: Parts, name: str) -> tuple[Reason, ...]:
         """Return what one tool was found by, the most telling reason first."""
-        return reasons(parts, self._slots[name], self._postings.alive, self._scorer)
+        numbers = self._terms.numbers
+
+        def shares_of(word: str, slot: int) -> list[float]:
+            return self._scorer.shares(numbers[word], slot)
+
+        return reasons(parts, self._slots[name], self._postings.alive, shares_of)
 
     def _known(self, query: str) -> dict[str, float]:
         """Return the words of a query that tools have, with what they count."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from tools.ranking.bm25f import Scorer
 from tools.ranking.fields import FIELDS
 from tools.ranking.parts import Parts, spread
 from tools.ranking.arrays import Flags
@@ -30,8 +30,15 @@ class Reason:
     share: float
 
 
-def reasons(parts: Parts, slot: int, alive: Flags, scorer: Scorer) -> tuple[Reason, ...]:
-    """Return what one tool was found by, the most telling reason first."""
+def reasons(parts: Parts, slot: int, alive: Flags, shares_of: Callable[[str, int], list[float]]) -> tuple[Reason, ...]:
+    """Return what one tool was found by, the most telling reason first.
+
+    Args:
+        parts: What the query found.
+        slot: The tool's.
+        alive: Which slots are in use.
+        shares_of: Says what each field of a slot has of a word's worth to it.
+    """
     mix = parts.mix
     words = (1 - mix.meaning) / (1 + (mix.clauses if parts.clauses is not None else 0))
     each = words / max(float(parts.whole.max(initial=0)), 1e-9)
@@ -39,7 +46,7 @@ def reasons(parts: Parts, slot: int, alive: Flags, scorer: Scorer) -> tuple[Reas
     for word, worth in parts.worths.items():
         place = int(np.searchsorted(worth.slots, slot))
         if place < worth.slots.size and worth.slots[place] == slot:
-            shares = scorer.shares(worth.term, slot)
+            shares = shares_of(word, slot)
             order = sorted(range(len(FIELDS)), key=lambda field: -shares[field])
             fields = tuple(FIELDS[field] for field in order if shares[field])
             found.append(Reason("word", word, fields, each * float(worth.scores[place])))

@@ -16,6 +16,8 @@ SHORTEST: Final = 4
 _TWO_SLIPS: Final = 8
 """Letters from which on two slips are believed, instead of one."""
 _ALIKE: Final = 0.5
+_SLACK: Final = 0.05
+"""Pairs that share a bit count once."""
 _LOOKED_AT: Final = 24
 _MOST: Final = 2
 
@@ -23,13 +25,14 @@ _MOST: Final = 2
 class Spelling:
     """Finds the known words that an unknown one may stand for.
 
-    A word is 64 bits, one for each pair of neighbouring letters by its hash; the words whose bits
-    agree most are then compared letter by letter. A new word costs nothing until one is looked for.
+    A word is 64 bits for its letters, and as many for its pairs of neighbouring letters; the words
+    whose bits agree most are then compared letter by letter. A new word costs nothing until one is
+    looked for.
     """
 
     def __init__(self) -> None:
         self._words: list[str] = []
-        self._bits = Growing(np.zeros(0, np.uint64))
+        self._bits = Growing(np.zeros((0, 2), np.uint64))
         self._lengths = Growing(np.zeros(0, np.int64))
 
     def near(self, word: str, known: Collection[str], here: Callable[[str], bool]) -> list[str]:
@@ -59,12 +62,18 @@ class Spelling:
         self, word: str, allowed: int, here: Callable[[str], bool]
     ) -> list[tuple[float, str]]:
         """Return the words of about the same length and pairs of letters, the likest first."""
-        (bits,) = _bits([word])
-        close = np.flatnonzero(np.abs(self._lengths.rows - len(word)) <= allowed)
-        of_close = self._bits.rows[close]
-        both = np.bitwise_count(of_close & bits)
-        alike = 2 * both / (np.bitwise_count(of_close) + np.bitwise_count(bits))
-        found = np.flatnonzero(alike >= _ALIKE)
+        ((letters, pairs),) = _bits([word])
+        close = np.flatnonzero(
+            (np.abs(self._lengths.rows - len(word)) <= allowed)
+            # A slip takes one letter at most, and brings one at most.
+            & (np.bitwise_count(self._bits.rows[:, 0] ^ letters) <= 2 * allowed)
+        )
+        of_close = self._bits.rows[close, 1]
+        both = np.bitwise_count(of_close & pairs)
+        alike = 2 * both / (np.bitwise_count(of_close) + np.bitwise_count(pairs))
+        # A slip changes at most three pairs of a word's, where two letters are swapped.
+        least = max(_ALIKE, 1 - 3 * allowed / (len(word) + 1))
+        found = np.flatnonzero(alike >= least - _SLACK)
         words = zip((-alike[found]).tolist(), close[found].tolist(), strict=True)
         there = [(unlike, self._words[place]) for unlike, place in words]
         return sorted(pair for pair in there if here(pair[1]))[:_LOOKED_AT]
@@ -74,6 +83,13 @@ def slips_between(one: str, other: str, most: int) -> int:
     """Count letters added, left out, changed, or swapped with the next; `most` + 1 means more."""
     if abs(len(one) - len(other)) > most:
         return most + 1
+    one, other = _apart(one, other)
+    if not (one and other):
+        return max(len(one), len(other))
+    if len(one) == len(other) == 1 or (len(one) == 2 and one == other[::-1]):
+        return 1
+    if most == 1:
+        return 2
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -88,15 +104,24 @@ def slips_between(one: str, other: str, most: int) -> int:
     return row[-1]
 
 
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Leave out what two words begin and end with alike."""
+    shorter = min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return one[start : len(one) - end], other[start : len(other) - end]
+
+
 def _bits(words: list[str]) -> NDArray[np.uint64]:
-    """Return the pairs of letters of each word, the ends included, as bits."""
-    if not words:
-        return np.zeros(0, np.uint64)
+    """Return bits for the letters of each word, and for the pairs of them, the ends included."""
     text = "\n".join(["", *words, ""])
     letters = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
-    pairs = (
-        letters[:-1] * np.uint64(0x9E3779B1) + letters[1:] * np.uint64(0x85EBCA77)
-    ) >> np.uint64(11)
-    bits = np.left_shift(np.uint64(1), pairs & np.uint64(63))
+    mixed = letters[:-1] * np.uint64(0x9E3779B1) + letters[1:] * np.uint64(0x85EBCA77)
+    numbers = np.stack([letters[:-1], mixed >> np.uint64(11)], axis=1)
+    bits = np.left_shift(np.uint64(1), numbers & np.uint64(63))
     starts = np.flatnonzero(letters == ord("\n"))[:-1]
     return np.bitwise_or.reduceat(bits, starts)
