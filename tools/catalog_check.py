@@ -81,7 +81,7 @@ def _description(tool: Contract) -> Iterator[Finding]:
     if len(tool.description) > LINE_CHARACTERS:
         text = f"its description has {len(tool.description)} characters: say in one line of at most"
         yield Finding("description", tool.name, f"{text} {LINE_CHARACTERS} when to use it")
-    new = stemmed(tool.description).keys() - stemmed(tool.name).keys()
+    new = set(stemmed(tool.description).values()) - set(stemmed(tool.name).values()) - {""}
     if len(new) < _FEWEST_WORDS:
         text = "its description says little more than its name: say in one line when to use it"
         yield Finding("description", tool.name, text)

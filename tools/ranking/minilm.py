@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from tools.errors import SearchError
-from tools.ranking.meaning import shared
 from tools.ranking.arrays import Floats
 from tools.ranking.lexicon import Read
+from tools.ranking.meaning import shared
 from tools.ranking.words import words_of
 
 SIZE: Final = 384

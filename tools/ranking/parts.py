@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from tools.ranking.bm25f import Worth
 from tools.ranking.arrays import Flags, Floats
+from tools.ranking.bm25f import Worth
 
 _LEAST_SPREAD: Final = 0.1
 """Cosines closer together than this tell little: their difference is not blown up."""

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from tools.ranking import query as queries
+from tools.ranking.arrays import Floats
 from tools.ranking.bm25f import Scorer, Worth
 from tools.ranking.embedders import default_embedder
-from tools.ranking.arrays import Floats
 from tools.ranking.fields import FIELDS, Described, texts
 from tools.ranking.lexicon import Lexicon, Read
 from tools.ranking.parts import Mix, Parts, spread
@@ -24,7 +24,7 @@ from tools.ranking.reasons import Reason, reasons
 from tools.ranking.spelling import Spelling
 from tools.ranking.terms import Terms
 from tools.ranking.vectors import Embedder, Vectors
-from tools.ranking.words import stemmed
+from tools.ranking.words import stemmed, words_of
 
 NEAR_SPELLING: Final = 0.7
 """What a word counts that stands in for a misspelt one."""
@@ -78,12 +78,13 @@ class Ranking:
     def search(self, query: str) -> Parts:
         """Score every tool."""
         query = query[: queries.LONGEST]
-        known = self._known(query)
+        said = stemmed(query)
+        known = self._known(said)
         numbers = self._terms.numbers
         weights = {numbers[word]: weight for word, weight in known.items()}
         worths = dict(zip(known, self._scorer.worths(weights), strict=True))
         whole = self._sum(worths.values())
-        clauses = self._best_clause(query, worths)
+        clauses = self._best_clause(query, said, worths)
         (vector,) = self._embedder.of([query])
         cosines = self._vectors.near(vector)
         return self._mixed(Parts(worths, whole, clauses, cosines, whole, self._mix))
@@ -108,14 +109,14 @@ class Ranking:
 
         return reasons(parts, self._slots[name], self._postings.alive, shares_of)
 
-    def _known(self, query: str) -> dict[str, float]:
+    def _known(self, said: dict[str, str]) -> dict[str, float]:
         """Return the words of a query that tools have, with what they count."""
         found: dict[str, float] = {}
         numbers = self._terms.numbers
-        for stem, word in stemmed(query).items():
-            if self._has(stem):
+        for word, stem in said.items():
+            if stem and self._has(stem):
                 found[stem] = 1.0
-            elif not self._embedder.knows(word):
+            elif stem and not self._embedder.knows(word):
                 for near in self._spelling.near(stem, numbers, self._has):
                     found.setdefault(near, NEAR_SPELLING)
         return found
@@ -124,9 +125,12 @@ class Ranking:
         """Whether a tool that is there has a word."""
         return self._terms.numbers.get(word) in self._postings
 
-    def _best_clause(self, query: str, worths: dict[str, Worth]) -> Floats | None:
+    def _best_clause(
+        self, query: str, said: dict[str, str], worths: dict[str, Worth]
+    ) -> Floats | None:
         best: Floats | None = None
-        parts = [stemmed(clause) for clause in queries.clauses(query)]
+        clauses = [words_of(clause) for clause in queries.clauses(query)]
+        parts = [dict.fromkeys(said[w] for w in words if said.get(w)) for words in clauses]
         telling = [words for words in parts if len(words) >= _TELLING]
         for words in telling if len(telling) > 1 else ():
             scores = self._sum(worths[word] for word in words if word in worths)

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from tools.ranking.arrays import Flags
 from tools.ranking.fields import FIELDS
 from tools.ranking.parts import Parts, spread
-from tools.ranking.arrays import Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,9 @@ class Reason:
     share: float
 
 
-def reasons(parts: Parts, slot: int, alive: Flags, shares_of: Callable[[str, int], list[float]]) -> tuple[Reason, ...]:
+def reasons(
+    parts: Parts, slot: int, alive: Flags, shares_of: Callable[[str, int], list[float]]
+) -> tuple[Reason, ...]:
     """Return what one tool was found by, the most telling reason first.
 
     Args:

@@ -11,13 +11,14 @@ from tools.ranking.words import words_of
 
 END: Final = b"\x01"
 """Stands behind each text, and is no word of one."""
+_MARK: Final = END.decode()
 
 _OTHER, _LOWER, _UPPER, _DIGIT = range(4)
 
 
 def _kind(code: int) -> int:
     character = chr(code)
-    if code >= 128 or character.islower():  # what is not ASCII has been folded before
+    if not character.isascii() or character.islower():  # what is not ASCII has been folded before
         return _LOWER
     if character.isupper():
         return _UPPER
@@ -37,16 +38,16 @@ _FOLDED: Final = bytes(map(_fold, range(256)))
 def split(texts: Sequence[str]) -> list[bytes]:
     """Return the words of each text in UTF-8, followed by `END`."""
     joined = _joined(texts)
-    if joined.count(END.decode()) > len(texts):
-        joined = _joined([text.replace(END.decode(), " ") for text in texts])
-    if not joined.isascii():
-        joined = _joined([t if t.isascii() else " ".join(words_of(t)) for t in texts])
+    if not joined.isascii() or joined.count(_MARK) > len(texts):
+        plain = (text.isascii() and _MARK not in text for text in texts)
+        pairs = zip(texts, plain, strict=True)
+        joined = _joined([text if kept else " ".join(words_of(text)) for text, kept in pairs])
     text = np.frombuffer(joined.encode(), np.uint8)
     return _apart(text).translate(_FOLDED).split()
 
 
 def _joined(texts: Sequence[str]) -> str:
-    return f" {END.decode()} ".join([*texts, ""])
+    return f" {_MARK} ".join([*texts, ""])
 
 
 def _apart(text: Any) -> bytes:

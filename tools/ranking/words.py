@@ -11,7 +11,7 @@ import Stemmer
 
 _CJK_CHARS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK: Final = re.compile(f"[{_CJK_CHARS}]+")
-_ASCII: Final = f"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+_ASCII: Final = "[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _ASCII_PART: Final = re.compile(_ASCII)
 _PART: Final = re.compile(
     f"[{_CJK_CHARS}]+|{_ASCII}|[^\\W\\d_A-Za-z{_CJK_CHARS}][^\\W\\d_{_CJK_CHARS}]*|[^\\W_]"
@@ -61,10 +61,6 @@ def stems(words: Sequence[str]) -> list[str]:
 
 
 def stemmed(text: str) -> dict[str, str]:
-    """Return the stems of the words of a text, each with the first word it is the stem of."""
-    words = words_of(text)
-    found: dict[str, str] = {}
-    for stem, word in zip(stems(words), words, strict=True):
-        if stem:
-            found.setdefault(stem, word)
-    return found
+    """Return each folded word of a text with its stem, empty for a stop word."""
+    words = list(dict.fromkeys(words_of(text)))
+    return dict(zip(words, stems(words), strict=True))
