@@ -19,7 +19,7 @@ from graphs.nodes.call_react_model import call_react_model
 from graphs.nodes.stop_early import stop_early
 from graphs.react.context import NotesContext
 from graphs.react.rules import after_approval, after_model, after_tools, after_validation
-from graphs.react.run_notes import notes_tool
+from graphs.react.run_notes import with_notes
 from graphs.react.window import NotesInput, NotesOutput, NotesState, NotesWindow
 from graphs.react.wiring import wire_react
 from tools import as_contracts, load_tools
@@ -44,7 +44,7 @@ def build(
         ModelError: The model can't be used as it is configured.
     """
     given = load_tools() if tools is None else as_contracts(tools, spoken=True)
-    contracts = as_contracts([*given, notes_tool()], spoken=True)
+    contracts = with_notes(given)
     builder, source, prompt = wire_react(
         model, contracts, Context, state=NotesState, given=NotesInput, output=NotesOutput
     )

@@ -113,6 +113,13 @@ def test_at_the_cap_it_stops_early_with_its_notes_and_no_further_call(mode: Mode
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_run_that_noted_nothing_says_so_when_it_stops_early(mode: Mode) -> None:
+    output = run(mode, with_store(acting(search(1))), "A and B?", context={"max_turns": 1})
+    assert (output["status"], output["notes"]) == ("stopped_early", "")
+    assert "nothing was noted, so a new run begins anew" in output["stop_reason"]
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_new_run_goes_on_from_the_notes_of_one_that_stopped_early(
     mode: Mode, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, overload
 
 from tools.contract import Contract
+from tools.errors import ContractError
 from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 
 
@@ -61,6 +62,18 @@ class ToolSet(Sequence[Contract]):
         self._lock = threading.Lock()
         self._listed = _Listed({tool.name: tool for tool in known}) if late is None else None
         self.edition = 0
+
+    def beside(self, *tools: Contract) -> ToolSet:
+        """Return a set with more tools, of which nobody is asked either before it is looked at.
+
+        Raises:
+            ContractError: A tool of the file has the name of one of them.
+        """
+        taken = {tool.name for tool in self.known}
+        for tool in tools:
+            if tool.name in taken:
+                raise ContractError(tool.name, "another tool has the same name")
+        return ToolSet([*self.known, *tools], self._late, self.redaction)
 
     @property
     def is_ready(self) -> bool:

@@ -10,6 +10,7 @@ from graphs.asking import Asked, ask
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import closed_calls, failed_end, new_run
+from graphs.reach import may_run
 from graphs.react.context import ReactContext, settings_of
 from graphs.react.prompt import ReactPrompt
 from graphs.react.replies import Taken, take, without_secrets
@@ -21,6 +22,7 @@ from graphs.transcript import newest_question
 from graphs.usage import usage_of
 from graphs.waiting import Steps
 from tools import Contract
+from tools.toolset import tool_set
 
 STOP = "Observation:"
 """Where the model is to stop, so that it writes no Observation itself (seed "ReAct", step 2)."""
@@ -53,7 +55,7 @@ def call_react_model(
         tools: The tools that exist.
         context: The variant's settings.
     """
-    safe = [tool for tool in tools if tool.effect == "read_only"]
+    listed = tool_set(tools)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         settings = settings_of(scope.context, ReactContext)
@@ -70,12 +72,12 @@ def call_react_model(
         asked = yield from ask(
             source, system, sent, recorded, scope, offered=(), stop=[STOP], cut=Said
         )
-        allowed = safe if settings.read_only else tools
+        allowed = [tool for tool in listed if may_run(tool, settings)]
         taken = None
         if asked.reply is not None:
             real, bad = asked.real or asked.reply, progress["empty_replies"]
             most = settings.stuck_after
-            taken = take(real, tools, allowed, turns=turns, bad=bad, stuck_after=most)
+            taken = take(real, listed, allowed, turns=turns, bad=bad, stuck_after=most)
             taken = yield from without_secrets(taken)
             asked = replace(asked, reply=taken.reply)
         step, names = progress["rounds"] + 1, [tool.name for tool in allowed]
@@ -104,7 +106,7 @@ def call_react_model(
         update = {**new_run(state, scope), **(yield from recall.begin(state, scope))}
         return begin(question, scope.context.cap), closed, update
 
-    return Node("call_model", body, context)
+    return Node("call_model", body, context, listed)
 
 
 def _no_reply(asked: Asked) -> Ending:

@@ -70,7 +70,7 @@ def compact(
             update |= {**end, "usage": cost, "summary": done.text or None}
         return update
 
-    return Node("compact", body, context)
+    return Node("compact", body, context, source.reach.tools)
 
 
 def _why(settings: CompactionContext, tokens: int, *, alone: bool, overflowed: bool) -> str:

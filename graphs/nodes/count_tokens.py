@@ -25,12 +25,16 @@ class WindowCounter:
         source: The model.
         prompt: The ReAct prompt.
         counter: The caller's own counter.
+
+    Attributes:
+        tools: What the prompt lists.
     """
 
     def __init__(
         self, source: ModelSource, prompt: ReactPrompt, counter: TokenCounter | None
     ) -> None:
         self._source, self._prompt, self._counter = source, prompt, counter
+        self.tools = source.reach.tools
 
     def count(
         self, turns: Sequence[Turn], done: Compacted, state: State, scope: Scope, *, fresh: bool
@@ -99,7 +103,7 @@ def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) ->
         count = yield from counter.count(turns, done, state, scope, fresh=fresh)
         return {"window": window(settings, count, turns=len(turns), done=done)}
 
-    return Node("count_tokens", body, context)
+    return Node("count_tokens", body, context, counter.tools)
 
 
 def window(

@@ -80,7 +80,7 @@ def finalize_react(
             **(yield from recall.told(state, scope)),
         }
 
-    return Node("finalize", body, context)
+    return Node("finalize", body, context, source.reach.tools)
 
 
 def _answer(reply: AIMessage) -> tuple[str | None, str]:

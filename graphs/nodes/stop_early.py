@@ -11,6 +11,9 @@ from graphs.transcript import failed_result, newest_question, unanswered
 from graphs.usage import usage_of
 from graphs.waiting import Steps
 
+GOES_ON = "the notes say how far it came, and a new run can go on"
+BEGINS_ANEW = "nothing was noted, so a new run begins anew: give it more turns"
+
 
 def stop_early(source: ModelSource, recall: Recall, *, context: type[ReactContext]) -> Node:
     """Make the node that ends a run at its cap (seed "ReAct", To-do notes: stop rule).
@@ -29,13 +32,15 @@ def stop_early(source: ModelSource, recall: Recall, *, context: type[ReactContex
         question = newest_question(messages).id or ""
         progress = progress_of(state, question) or begin(question, scope.context.cap)
         closed = [failed_result(call, OFF, "limit_reached") for call in unanswered(messages)]
-        reason = f"{limit_of(progress)}; the notes say how far it came, and a new run can go on"
+        told = yield from recall.told(state, scope)
+        noted = any(told.values())
+        reason = f"{limit_of(progress)}; {GOES_ON if noted else BEGINS_ANEW}"
         return {
             "messages": closed,
             "progress": {**progress, "open_calls": 0},
             "usage": usage_of([*messages, *closed], question, source.name(scope.context)),
             **ending(None, "stopped_early", reason),
-            **(yield from recall.told(state, scope)),
+            **told,
         }
 
     return Node("stop_early", body, context)

@@ -8,7 +8,7 @@ import prompts
 from graphs.node import Scope
 from graphs.waiting import Steps, Wait
 from prompts import Template, TemplateError, action_lines
-from tools import Contract
+from tools import Contract, ToolSet
 from tools.notes import aread_notes, read_notes, render_notes
 
 
@@ -21,21 +21,31 @@ class ReactPrompt:
 
     Args:
         tools: The tools that exist; a read-only run is told of those alone that change nothing.
+            Servers that list some of them are not asked before a run needs the prompt.
 
     Raises:
         TemplateError: The prompt is wrong.
     """
 
-    def __init__(self, tools: Sequence[Contract]) -> None:
-        template = prompts.load("react", names={"tool_descriptions", "question"})
+    def __init__(self, tools: ToolSet) -> None:
+        self._template = prompts.load("react", names={"tool_descriptions", "question"})
         self._notes = prompts.load("earlier_notes", names={"memory_notes"})
-        safe = [tool for tool in tools if tool.effect == "read_only"]
-        self._all, self._opening = _cut(template, tools)
-        self._safe, _ = _cut(template, safe)
+        self._tools = tools
+        _, self._opening = _cut(self._template, ())
+        self._made: dict[bool, tuple[int, str]] = {}
+
+    def _rules(self, *, read_only: bool) -> str:
+        """Return what is above the question, with the tools as they are listed now."""
+        edition, text = self._made.get(read_only, (-1, ""))
+        if edition != self._tools.edition or not self._tools.is_ready:
+            tools = [tool for tool in self._tools if tool.effect == "read_only" or not read_only]
+            text, _ = _cut(self._template, tools)
+            self._made[read_only] = self._tools.edition, text
+        return text
 
     def system(self, scope: Scope) -> Steps[SystemMessage]:
         """Return the system prompt of a run."""
-        text = self._safe if scope.context.read_only else self._all
+        text = self._rules(read_only=scope.context.read_only)
         store, user = scope.store, scope.context.user
         if store is not None and user is not None:
             notes = yield Wait(lambda: read_notes(store, user), lambda: aread_notes(store, user))

@@ -14,7 +14,7 @@ from graphs.react.turns import Turn
 from graphs.state import State
 from graphs.transcript import newest_question
 from graphs.waiting import Steps, Wait
-from tools import CallScope, Contract, contract, redact
+from tools import CallScope, Contract, ToolSet, as_contracts, contract, redact
 from tools.notes import user_label
 from tools.text import clean_text
 
@@ -101,6 +101,17 @@ def notes_tool() -> Contract:
     """Make the tool's contract: it touches nothing but the run's own notes, and needs no yes."""
     made = contract(update_notes, effect="read_only", requires_confirmation=False)
     return replace(made, injected={"file": _file_of_call})
+
+
+def with_notes(tools: Sequence[Contract]) -> Sequence[Contract]:
+    """Return the tools of a run and `update_notes`; servers that list some are not asked yet.
+
+    Raises:
+        ContractError: Another tool has the name.
+    """
+    if isinstance(tools, ToolSet):
+        return tools.beside(notes_tool())
+    return as_contracts([*tools, notes_tool()], spoken=True)
 
 
 def _file_of_call(scope: CallScope) -> NotesFile:

@@ -9,8 +9,10 @@ from langgraph.graph import StateGraph
 from graphs.model_source import ModelSource
 from graphs.react.context import ReactContext
 from graphs.react.prompt import ReactPrompt
+from graphs.redaction import RedactingGraph, policy_of
 from graphs.state import Input, Output, State
 from tools import Contract
+from tools.toolset import tool_set
 
 
 class ReactWiring(NamedTuple):
@@ -44,7 +46,12 @@ def wire_react(
         ModelError: The model can't be used as it is configured.
         TemplateError: The prompt is wrong.
     """
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        state, context_schema=context, input_schema=given, output_schema=output
+    builder = RedactingGraph(
+        state,
+        policy=policy_of(tools),
+        context_schema=context,
+        input_schema=given,
+        output_schema=output,
     )
-    return ReactWiring(builder, ModelSource(model, tools), ReactPrompt(tools))
+    listed = tool_set(tools)
+    return ReactWiring(builder, ModelSource(model, listed), ReactPrompt(listed))
