@@ -110,7 +110,7 @@ lab: $(LAB_READY) ## open the notebooks in JupyterLab
 
 .PHONY: bench
 bench: $(DEV_READY) ## measure what a run costs, beside create_agent: some minutes
-	@for name in imports agent_cpu policy_cpu agent_http database_size compaction http_client docs_index comparison; do \
+	@for name in imports agent_cpu policy_cpu agent_http database_size compaction http_client docs_index comparison concurrency; do \
 	  $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 .PHONY: bench-search

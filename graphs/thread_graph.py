@@ -118,7 +118,10 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             UsageError: The caller's mistake; nothing was written.
         """
-        run = await asyncio.to_thread(self._check, input, config, context)
+        if self.model_by_context:  # resolving the model may read files
+            run = await asyncio.to_thread(self._check, input, config, context)
+        else:
+            run = self._check(input, config, context)
         async with _alone_in(run.thread_id, self.memory):
             with self._traced(run):
                 run = await asyncio.to_thread(self._enter, run)

@@ -28,29 +28,61 @@ def in_daemon_thread(body: Callable[[], Any], done: Callable[[Ended], None]) -> 
         else:
             done(Ended(value, None, time.perf_counter() - started))
 
-    work = functools.partial(contextvars.copy_context().run, main)
-    try:
-        _idle.pop().put(work)
-    except IndexError:
-        threading.Thread(target=_work_on, args=(work,), name="rungs-tool", daemon=True).start()
+    _threads.do(functools.partial(contextvars.copy_context().run, main))
 
 
-_Work = Callable[[], None]
-_idle: list[queue.SimpleQueue[_Work]] = []  # threads that wait for work; append and pop are atomic
-_MOST_IDLE = 32
-os.register_at_fork(after_in_child=_idle.clear)  # a child has none of its parent's threads
+class _Threads:
+    """Daemon threads that take work from one queue.
+
+    For each piece of work in the queue there is a thread that does nothing else, so that none waits
+    for a tool that hangs. Which of them takes it is left open: where hundreds come at once, one
+    thread does many short ones in a row, which is far quicker than to wake a thread for each.
+    """
+
+    most_idle = 256
+    """Threads that are kept; with few, many runs at once begin and end one for most calls."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._guard = threading.Lock()
+        self._waiting, self._free = 0, 0
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Have a thread do it, a new one where the others are all taken.
+
+        Raises:
+            RuntimeError: The system gives no thread more; the work is not done.
+        """
+        with self._guard:
+            if self._free <= self._waiting:
+                threading.Thread(target=self._work, name="rungs-tool", daemon=True).start()
+                self._free += 1
+            self._waiting += 1
+        self._queue.put(work)
+
+    def _work(self) -> None:
+        while True:
+            work = self._queue.get()
+            with self._guard:
+                self._waiting -= 1
+                self._free -= 1
+            work()
+            del work  # let go of arguments and results while waiting
+            with self._guard:
+                if self._free >= max(self.most_idle, self._waiting):
+                    return
+                self._free += 1
 
 
-def _work_on(work: _Work) -> None:
-    """Do one piece of work after another; a thread for each would cost more than most tools."""
-    inbox: queue.SimpleQueue[_Work] = queue.SimpleQueue()
-    while True:
-        work()
-        del work  # let go of arguments and results while waiting
-        if len(_idle) >= _MOST_IDLE:
-            return
-        _idle.append(inbox)
-        work = inbox.get()
+_threads = _Threads()
+
+
+def _begin_anew() -> None:
+    global _threads  # noqa: PLW0603 - a child has none of its parent's threads
+    _threads = _Threads()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 async def _result_of(value: Awaitable[Any]) -> Any:

@@ -191,6 +191,48 @@ with open_memory(sys.argv[1]) as memory:
 """
 
 
+def checkpoint(number: int) -> tuple[RunnableConfig, Any, Any, Any]:
+    """Return what `put` takes for a first checkpoint of a thread."""
+    config: RunnableConfig = {"configurable": {"thread_id": f"c{number}", "checkpoint_ns": ""}}
+    return config, empty_checkpoint(), {"source": "input", "step": -1, "parents": {}}, {}
+
+
+async def test_writes_of_async_callers_that_come_at_once_share_transactions(
+    memory: Memory,
+) -> None:
+    commits: list[str] = []
+    memory.saver.conn.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else 0)
+    with memory.saver.lock:  # the first write waits, and the others with it
+        writes = [asyncio.create_task(memory.saver.aput(*checkpoint(n))) for n in range(50)]
+        await asyncio.sleep(0.05)
+        assert not any(write.done() for write in writes)
+    saved = await asyncio.gather(*writes)
+    assert len(commits) <= 2
+    for config in saved:
+        assert await memory.saver.aget_tuple(config)
+
+
+async def test_a_write_that_fails_takes_none_with_it_that_came_at_the_same_time(
+    memory: Memory,
+) -> None:
+    unserializable = checkpoint(1)
+    unserializable[1]["channel_values"]["x"] = threading.Lock()
+    unwritable = checkpoint(2)
+    unwritable[0]["configurable"]["checkpoint_ns"] = ("no", "text")
+    asked = [checkpoint(0), unserializable, unwritable, checkpoint(3)]
+    with memory.saver.lock:
+        writes = [asyncio.create_task(memory.saver.aput(*one)) for one in asked]
+        gone = asyncio.create_task(memory.saver.aput(*checkpoint(4)))
+        await asyncio.sleep(0.05)
+        gone.cancel()
+    ended = await asyncio.gather(*writes, gone, return_exceptions=True)
+    assert [isinstance(one, BaseException) for one in ended] == [False, True, True, False, True]
+    assert isinstance(ended[1], TypeError)
+    assert isinstance(ended[2], sqlite3.Error)
+    for place in (0, 3):
+        assert await memory.saver.aget_tuple(asked[place][0])
+
+
 @pytest.mark.processes
 def test_several_processes_may_write_at_once(memory: Memory) -> None:
     """Each batch reads before it writes, which SQLite refuses a transaction that began reading."""

@@ -9,9 +9,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
     CheckpointTuple,
     DeltaChannelHistory,
 )
@@ -40,7 +37,10 @@ async def off_loop(
 
 
 class OffLoopSaver(SqliteSaver):
-    """LangGraph's SQLite saver with async methods; each does its sync namesake off the loop."""
+    """LangGraph's SQLite saver with async methods; each does its sync namesake off the loop.
+
+    `aput` and `aput_writes` are left to those that know how they write.
+    """
 
     def __init__(self, path: Path, executor: Executor) -> None:
         super().__init__(connect(path))
@@ -68,26 +68,6 @@ class OffLoopSaver(SqliteSaver):
             self._executor, self.list, config, filter=filter, before=before, limit=limit
         ):
             yield item
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Save a checkpoint."""
-        return await off_loop(self._executor, self.put, config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Save what one task wrote."""
-        await off_loop(self._executor, self.put_writes, config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a thread."""

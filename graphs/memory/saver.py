@@ -1,10 +1,10 @@
 """The checkpoint saver: LangGraph's own on SQLite, with whole writes and no secrets on disk."""
 
-import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from sqlite3 import Cursor
 from typing import Any
@@ -17,24 +17,12 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
-from langgraph.checkpoint.serde.types import ERROR, RESUME
 
 from graphs.errors import UsageError
+from graphs.memory.group_commit import GroupCommit, Statement
 from graphs.memory.off_loop import OffLoopSaver
-from graphs.vault import VAULT, SealedError
+from graphs.memory.stored import kept, opened, storable
 from tools.notes import user_label
-from tools.redact import redact, redact_data
-
-_KEPT_METADATA = (
-    "source",
-    "step",
-    "parents",
-    "counters_since_delta_snapshot",
-    "run_id",
-    "graph_id",
-    "assistant_id",
-)
-"""What LangGraph and its server read back; the rest of a config (keys, headers) stays off disk."""
 
 _PUT = (
     "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, "
@@ -44,7 +32,6 @@ _PUT_WRITES = (
     "INSERT OR {conflict} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "
     "task_path, idx, channel, type, value) VALUES {rows}"
 )
-_SEALED = "rungs_sealed"
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -52,7 +39,8 @@ class Saver(OffLoopSaver):
     """Checkpoints in the memory file.
 
     It keeps true that
-    * a finished step is on disk when `put` or `put_writes` returns, and outlives the process;
+    * a finished step is on disk when `put` or `put_writes` returns, and outlives the process; those
+      of async callers that come at the same time are written in one transaction;
     * the writes of one task are recorded all or not at all;
     * no async method runs SQL on the event loop, or waits for a thread that a tool may occupy;
     * of a run's config only ids are stored, and of an exception its text without credentials;
@@ -63,6 +51,7 @@ class Saver(OffLoopSaver):
     def __init__(self, path: Path, executor: Executor) -> None:
         super().__init__(path, executor)
         self.is_setup = True  # `prepare` did it
+        self._group = GroupCommit(executor, self._commit)
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[Cursor]:  # noqa: FBT001, FBT002
@@ -90,7 +79,7 @@ class Saver(OffLoopSaver):
         """
         _require_thread(config)
         found = super().get_tuple(config)
-        return found if found is None else _opened(found)
+        return found if found is None else opened(found)
 
     def list(
         self,
@@ -102,7 +91,7 @@ class Saver(OffLoopSaver):
     ) -> Iterator[CheckpointTuple]:
         """List checkpoints, newest first, read at once so that the caller may use the saver."""
         found = super().list(config, filter=filter, before=before, limit=limit)
-        return iter([_opened(saved) for saved in found])
+        return iter([opened(saved) for saved in found])
 
     def put(
         self,
@@ -117,20 +106,29 @@ class Saver(OffLoopSaver):
             UsageError: The thread id is missing or blank.
         """
         _require_thread(config)
+        self._commit([self._checkpoint_row(config, checkpoint, metadata)])
+        return _config_of(config, checkpoint)
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,  # noqa: ARG002 - LangGraph's signature
+    ) -> RunnableConfig:
+        """Save a checkpoint, as `put` does."""
+        _require_thread(config)
+        await self._group.write(partial(self._checkpoint_row, config, checkpoint, metadata))
+        return _config_of(config, checkpoint)
+
+    def _checkpoint_row(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
+    ) -> Statement:
         here = config["configurable"]
         kind, blob = self.serde.dumps_typed(checkpoint)
-        about = _to_json(_kept(metadata, config)).encode("utf-8", "ignore")
-        thread, namespace, ident = here["thread_id"], here["checkpoint_ns"], checkpoint["id"]
-        parent = here.get("checkpoint_id")
-        with self.lock:
-            self.conn.execute(_PUT, (str(thread), namespace, ident, parent, kind, blob, about))
-        return {
-            "configurable": {
-                "thread_id": thread,
-                "checkpoint_ns": namespace,
-                "checkpoint_id": ident,
-            }
-        }
+        about = _to_json(kept(metadata, config)).encode("utf-8", "ignore")
+        place = (str(here["thread_id"]), here["checkpoint_ns"], checkpoint["id"])
+        return _PUT, (*place, here.get("checkpoint_id"), kind, blob, about)
 
     def put_writes(
         self,
@@ -140,22 +138,50 @@ class Saver(OffLoopSaver):
         task_path: str = "",
     ) -> None:
         """Save what one task wrote, in one statement, which SQLite does whole or not at all."""
-        if not writes:
-            return
+        if writes:
+            self._commit([self._writes_row(config, writes, task_id, task_path)])
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Save what one task wrote, as `put_writes` does."""
+        if writes:
+            await self._group.write(partial(self._writes_row, config, writes, task_id, task_path))
+
+    def _writes_row(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str,
+    ) -> Statement:
         here = config["configurable"]
         place = (str(here["thread_id"]), str(here["checkpoint_ns"]), str(here["checkpoint_id"]))
         values: list[Any] = []
         for index, (channel, value) in enumerate(writes):
             position = WRITES_IDX_MAP.get(channel, index)
-            typed = self.serde.dumps_typed(_storable(channel, value))
+            typed = self.serde.dumps_typed(storable(channel, value))
             values += (*place, task_id, task_path, position, channel, *typed)
         replaceable = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         statement = _PUT_WRITES.format(
             conflict="REPLACE" if replaceable else "IGNORE",
             rows=",".join(["(?,?,?,?,?,?,?,?,?)"] * len(writes)),
         )
-        with self.lock:
-            self.conn.execute(statement, values)
+        return statement, values
+
+    def _commit(self, statements: Sequence[Statement]) -> None:
+        """Do statements, all or none; one alone needs no transaction around it."""
+        if len(statements) == 1:
+            with self.lock:
+                self.conn.execute(*statements[0])
+        elif statements:
+            with self.cursor() as cursor:
+                for statement, values in statements:
+                    cursor.execute(statement, values)
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete a thread: its checkpoints, its ledger and the record of it."""
@@ -193,46 +219,21 @@ class Saver(OffLoopSaver):
         return f"{number + 1:032}"
 
 
+def _config_of(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:
+    """Return the config that names a checkpoint."""
+    here = config["configurable"]
+    return {
+        "configurable": {
+            "thread_id": here["thread_id"],
+            "checkpoint_ns": here["checkpoint_ns"],
+            "checkpoint_id": checkpoint["id"],
+        }
+    }
+
+
 def _require_thread(config: RunnableConfig) -> None:
     thread = config["configurable"].get("thread_id")
     if thread is None or not str(thread).strip():
         raise UsageError(
             "a thread id is required: pass config={'configurable': {'thread_id': '...'}}"
         )
-
-
-def _kept(metadata: CheckpointMetadata, config: RunnableConfig) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    sources: tuple[Mapping[str, Any] | None, ...] = (
-        config.get("configurable"),
-        config.get("metadata"),
-        metadata,
-    )
-    for source in sources:
-        if source:
-            kept.update((name, source[name]) for name in _KEPT_METADATA if name in source)
-    return kept
-
-
-def _storable(channel: str, value: Any) -> Any:
-    """Redact an exception, which may echo a key, and seal an answer that holds a secret."""
-    if channel == ERROR and isinstance(value, BaseException):
-        return redact(repr(value))
-    if channel == RESUME and redact_data(value) != value:
-        return {_SEALED: VAULT.seal(value)}
-    return value
-
-
-def _opened(saved: CheckpointTuple) -> CheckpointTuple:
-    """Open the answers that were sealed; one whose key is not here was never given."""
-    writes = saved.pending_writes
-    if not writes or not any(channel == RESUME for _, channel, _ in writes):
-        return saved
-    opened = []
-    for task, channel, value in writes:
-        if channel == RESUME and isinstance(value, dict) and value.keys() == {_SEALED}:
-            with contextlib.suppress(SealedError):
-                opened.append((task, channel, VAULT.open(value[_SEALED])))
-        else:
-            opened.append((task, channel, value))
-    return saved._replace(pending_writes=opened)
