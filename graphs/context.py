@@ -11,6 +11,11 @@ from graphs.errors import UsageError
 _MISSPELLED = 0.9
 
 
+def whole_number(default: int, description: str, *, least: int = 1, most: int = 1000) -> Any:
+    """Make a setting that is a whole number within bounds; text and fractions are refused."""
+    return Field(default=default, strict=True, ge=least, le=most, description=description)
+
+
 class Context(BaseModel):
     """Settings that every variant has.
 
@@ -47,12 +52,11 @@ class Context(BaseModel):
         default=10.0, gt=0, le=3600, description="Seconds one tool call may take."
     )
     read_only: bool = Field(default=False, description="Let no tool run that changes state.")
-    tool_result_limit: int = Field(
-        default=20_000,
-        strict=True,
-        ge=100,
-        le=1_000_000,
-        description="Characters of one tool result that are kept and shown to the model.",
+    tool_result_limit: int = whole_number(
+        20_000,
+        "Characters of one tool result that are kept and shown to the model.",
+        least=100,
+        most=1_000_000,
     )
 
     @model_validator(mode="before")
@@ -87,12 +91,8 @@ class Context(BaseModel):
 class ToolRoundsContext(Context):
     """Settings of a variant that stops after a number of tool rounds."""
 
-    max_tool_rounds: int = Field(
-        default=5,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Tool rounds before the one last call, which has no tools.",
+    max_tool_rounds: int = whole_number(
+        5, "Tool rounds before the one last call, which has no tools."
     )
 
     @property
@@ -104,46 +104,28 @@ class ToolRoundsContext(Context):
 class DeferredContext(ToolRoundsContext):
     """Settings of a variant whose searches load the tools that they find."""
 
-    max_tool_rounds: int = Field(
-        default=6,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Tool rounds, searches included, before the one last call without tools.",
+    max_tool_rounds: int = whole_number(
+        6, "Tool rounds, searches included, before the one last call without tools."
     )
-    search_results: int = Field(
-        default=3, strict=True, ge=1, le=20, description="Tools that one search loads at most."
-    )
+    search_results: int = whole_number(3, "Tools that one search loads at most.", most=20)
 
 
 class ToolSearchContext(ToolRoundsContext):
     """Settings of a variant that searches its tools and calls them by name."""
 
-    max_tool_rounds: int = Field(
-        default=10,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Tool rounds, searches included, before the one last call without tools.",
+    max_tool_rounds: int = whole_number(
+        10, "Tool rounds, searches included, before the one last call without tools."
     )
-    search_results: int = Field(
-        default=5,
-        strict=True,
-        ge=1,
-        le=20,
-        description="Tools that one search returns where it does not ask for a number.",
+    search_results: int = whole_number(
+        5, "Tools that one search returns where it does not ask for a number.", most=20
     )
 
 
 class ToolCallsContext(Context):
     """Settings of a variant that stops after a number of tool calls."""
 
-    max_tool_calls: int = Field(
-        default=10,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Tool calls for one question before the last call, which has no tools.",
+    max_tool_calls: int = whole_number(
+        10, "Tool calls for one question before the last call, which has no tools."
     )
 
     @property
@@ -160,12 +142,9 @@ class ToolCallsContext(Context):
 class StepsContext(Context):
     """Settings of a variant that stops after a number of steps."""
 
-    max_steps: int = Field(
-        default=10,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Steps, each a model call and its tool calls, before the one last call, which "
+    max_steps: int = whole_number(
+        10,
+        "Steps, each a model call and its tool calls, before the one last call, which "
         "has no tools.",
     )
 

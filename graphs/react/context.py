@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from graphs.context import Context
+from graphs.context import Context, whole_number
 
 Settings = TypeVar("Settings", bound="ReactContext")
 
@@ -24,26 +24,12 @@ def settings_of(context: Context, kind: type[Settings]) -> Settings:
 class ReactContext(Context):
     """Settings that the three variants share."""
 
-    max_turns: int = Field(
-        default=10,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Turns for one question before the last call.",
+    max_turns: int = whole_number(10, "Turns for one question before the last call.")
+    observation_limit: int = whole_number(
+        2000, "Characters of one Observation that the model is shown.", least=100, most=1_000_000
     )
-    observation_limit: int = Field(
-        default=2000,
-        strict=True,
-        ge=100,
-        le=1_000_000,
-        description="Characters of one Observation that the model is shown.",
-    )
-    stuck_after: int = Field(
-        default=3,
-        strict=True,
-        ge=2,
-        le=1000,
-        description="The same action in a row that ends the run as stuck.",
+    stuck_after: int = whole_number(
+        3, "The same action in a row that ends the run as stuck.", least=2
     )
 
     @property
@@ -55,45 +41,25 @@ class ReactContext(Context):
 class NotesContext(ReactContext):
     """Settings of the variant that keeps notes."""
 
-    max_turns: int = Field(
-        default=40,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Turns for one question before the run stops early, with its notes.",
+    max_turns: int = whole_number(
+        40, "Turns for one question before the run stops early, with its notes."
     )
-    kept_turns: int = Field(
-        default=8,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="The newest turns that the model is shown.",
-    )
-    notes_limit: int = Field(
-        default=4000,
-        strict=True,
-        ge=10,
-        le=1_000_000,
-        description="Characters of the notes file; a longer text is refused.",
+    kept_turns: int = whole_number(8, "The newest turns that the model is shown.")
+    notes_limit: int = whole_number(
+        4000, "Characters of the notes file; a longer text is refused.", least=10, most=1_000_000
     )
 
 
 class CompactionContext(ReactContext):
     """Settings of the variant that compacts its history."""
 
-    max_turns: int = Field(
-        default=60,
-        strict=True,
-        ge=1,
-        le=10_000,
-        description="Turns for one question before the last call, those before a summary included.",
+    max_turns: int = whole_number(
+        60,
+        "Turns for one question before the last call, those before a summary included.",
+        most=10_000,
     )
-    context_window: int = Field(
-        default=200_000,
-        strict=True,
-        ge=1,
-        le=100_000_000,
-        description="Tokens that the model can be sent.",
+    context_window: int = whole_number(
+        200_000, "Tokens that the model can be sent.", most=100_000_000
     )
     compact_at: float = Field(
         default=0.75,
@@ -101,13 +67,7 @@ class CompactionContext(ReactContext):
         le=1,
         description="The fraction of the window from which on the history is summarized.",
     )
-    kept_turns: int = Field(
-        default=3,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="The newest turns that a summary leaves as they are.",
-    )
+    kept_turns: int = whole_number(3, "The newest turns that a summary leaves as they are.")
 
     @property
     def threshold(self) -> int:
