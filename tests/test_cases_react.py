@@ -99,7 +99,7 @@ def test_a_run_that_never_finds_the_format_shows_no_scaffold(mode: Mode) -> None
     model = acting("Thought: hmm, I should", "Thought: hmm", "Thought: hmm")
     output = run(mode, compiled(model, [Log().tool("f")], NAME), "?")
     assert (output["status"], output["answer"]) == ("no_answer", None)
-    assert "3 times in a row" in output["stop_reason"]
+    assert "3 times in a row; the last time the reply has neither" in output["stop_reason"]
     assert "hmm" not in output["stop_reason"]
 
 

@@ -82,6 +82,10 @@ def graph_of(
     return built.compile(name=NAME, checkpointer=InMemorySaver())
 
 
+def is_record(message: BaseMessage) -> bool:
+    return COMPACTION in message.additional_kwargs
+
+
 def shown_turns(messages: list[BaseMessage]) -> int:
     return sum(isinstance(message, AIMessage) for message in messages)
 
@@ -480,6 +484,9 @@ def test_a_model_whose_window_is_smaller_than_the_settings_say_is_compacted_for(
     assert (output["status"], output["answer"]) == ("answered", "done")
     assert [text for _, text in log] == [f"item {n}" for n in range(1, 13)]
     assert len(refused) > 1
+    told = [m.additional_kwargs[COMPACTION] for m in output["messages"] if is_record(m)]
+    assert len(told) == len(refused)
+    assert all(one["tokens_after"] < one["tokens_before"] < 1000 for one in told)
 
 
 @pytest.mark.parametrize("mode", MODES)

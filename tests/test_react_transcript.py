@@ -201,13 +201,21 @@ def test_other_actions_between_and_other_inputs_are_not_stuck(mode: Mode) -> Non
 def test_an_unknown_tool_is_told_the_valid_names_and_the_run_goes_on(mode: Mode) -> None:
     log = Log()
     model = acting("Action: serch[red]", "Action: search[red]", "Final Answer: 1")
-    output = run(mode, compiled(model, [log.tool("search"), log.tool("stock")], NAME), "?")
+    output = run(mode, compiled(model, [log.tool("stock"), log.tool("search")], NAME), "?")
     (first, _) = observations(model.requests[2].messages)
     assert "'serch' does not exist" in first
-    assert "search, stock" in first
+    assert "stock, search" in first
     assert "Action: search[text]" in first
     assert log == [("search", "red")]
     assert output["answer"] == "1"
+
+
+@pytest.mark.parametrize("reply", ["Action: search(red)", "Action: search[red", "search for red"])
+def test_a_format_error_shows_how_the_action_that_was_meant_is_written(reply: str) -> None:
+    model = acting(reply, "Final Answer: 1")
+    run("invoke", compiled(model, [Log().tool("look"), Log().tool("search")], NAME), "?")
+    (told,) = observations(model.requests[1].messages)
+    assert "Write one line such as: Action: search[text] or, to answer: Final Answer" in told
 
 
 @pytest.mark.parametrize("mode", MODES)

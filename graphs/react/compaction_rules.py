@@ -14,7 +14,7 @@ ROOM = 3
 
 @rule
 def after_count(state: CompactionStanding) -> Literal["fits", "near the limit", "out of turns"]:
-    """Compact at or above the threshold.
+    """Compact at or above the threshold, and where the model refused the request as too long.
 
     Between the threshold and the ceiling the run goes on where there is too little to take out:
     nothing, or after an earlier compaction a single turn.
@@ -22,6 +22,8 @@ def after_count(state: CompactionStanding) -> Literal["fits", "near the limit", 
     window = window_of(state)
     if state["remaining_steps"] <= ROOM:
         return "out of turns"
+    if window is not None and window["overflowed"]:
+        return "near the limit"
     if window is None or window["tokens"] < window["threshold"]:
         return "fits"
     least = AGAIN if window["compacted"] else 1

@@ -17,11 +17,15 @@ from graphs.transcript import failed_result
 from graphs.waiting import Steps
 from prompts import form_of
 from tools import Contract, redact, redact_data, unknown_tool
+from tools.text import nearest, one_line, shorten
 
 BAD_TURNS = 3
 """Replies in a row without an action of a known tool, or an answer, that end the run."""
 
 NATIVE = "the reply made a tool call, but an action is written as a line of text here"
+
+NO_ACTION = "no_action"
+"""What stands for a tool's name where a reply names none."""
 
 _CUT = {"length", "max_tokens"}
 
@@ -119,12 +123,13 @@ def _bad(
     """Answer a reply that names no action there is: what is wrong, what exists, one right line."""
     if isinstance(parsed, Action):
         name, said = parsed.name, unknown_tool(parsed.name, tools)
+        reason = f"it named {shorten(one_line(name), 80)!r}"
     else:
-        name = "unknown"
+        name, reason = NO_ACTION, parsed.reason
         cut = ", because it was cut at the token limit" if finish_reason(reply) in _CUT else ""
         names = ", ".join(tool.name for tool in tools) or "none"
         said = f"{parsed.reason[:1].upper()}{parsed.reason[1:]}{cut}. Available tools: {names}."
-    said = f"not executed: {said} {_how_to(tools, _native(reply))}"
+    said = f"not executed: {said} {_how_to(tools, _meant(reply, parsed, tools))}"
     call = InvalidToolCall(
         name=redact(name)[:64],
         args=parsed.text if isinstance(parsed, Action) else "",
@@ -134,7 +139,10 @@ def _bad(
     )
     end = None
     if count >= BAD_TURNS:
-        why = f"the model named no action that exists and gave no answer, {count} times in a row"
+        why = (
+            f"the model named no action that exists and gave no answer, {count} times in a row; "
+            f"the last time {reason}"
+        )
         end = ending(None, "no_answer", why)
     recorded = _recorded(reply, parsed.said, call)
     return Taken(recorded, failed_result(_as_call(call), said, "unknown_tool"), end, bad=True)
@@ -146,13 +154,28 @@ def _native(reply: AIMessage) -> str | None:
     return (calls[0]["name"] or "") if calls else None
 
 
-def _how_to(tools: Sequence[Contract], meant: str | None) -> str:
+def _meant(
+    reply: AIMessage, parsed: Action | FormatError, tools: Sequence[Contract]
+) -> Contract | None:
+    """Return the tool that a reply probably meant: of its call, by its spelling, or mentioned."""
+    names = [tool.name for tool in tools]
+    if isinstance(parsed, Action):
+        name = nearest(parsed.name, names)
+    elif parsed.reason == NATIVE:
+        name = _native(reply)
+    else:
+        named = [name for name in names if name in parsed.said]
+        name = max(named, key=len, default=None)
+    return next((tool for tool in tools if tool.name == name), None)
+
+
+def _how_to(tools: Sequence[Contract], meant: Contract | None) -> str:
     """Show one right line, of the tool that was meant where it is known."""
     answer = "Final Answer: your answer"
     if not tools:
         return f"Write one line such as: {answer}"
-    tool = next((tool for tool in tools if tool.name == meant), tools[0])
-    return f"Write one line such as: Action: {form_of(tool)} or, to answer: {answer}"
+    line = form_of(meant or tools[0])
+    return f"Write one line such as: Action: {line} or, to answer: {answer}"
 
 
 def _recorded(
@@ -167,4 +190,4 @@ def _recorded(
 
 
 def _as_call(call: ToolCall | InvalidToolCall) -> ToolCall:
-    return ToolCall(name=call["name"] or "unknown", args={}, id=call["id"], type="tool_call")
+    return ToolCall(name=call["name"] or NO_ACTION, args={}, id=call["id"], type="tool_call")

@@ -110,8 +110,7 @@ class Summarized:
         window = window_of(state)
         if window is None:
             return None
-        full = max(window["tokens"], window["ceiling"])
-        return {"window": {**window, "tokens": full, "overflowed": True}}
+        return {"window": {**window, "overflowed": True}}
 
     def told(self, state: State, scope: Scope) -> Steps[Update]:  # noqa: ARG002
         """Return the newest summary."""
