@@ -14,16 +14,14 @@ import os
 import statistics
 import sys
 import time
-import tracemalloc
 from pathlib import Path
 
-from benchmarks.measure import cpu_ms, table
-from benchmarks.search_methods import METHODS, Search, bm25s, ours
+from benchmarks.measure import table
+from benchmarks.search_methods import METHODS, Search, ours
 from benchmarks.search_sets import Set, Tool, folders, leaderboard
+from benchmarks.search_speed import SEARCHES, speed
 
 CUTS = (1, 3, 5)
-SIZES = (1_000, 10_000, 100_000)
-SEARCHES = 200
 CHARACTERS_A_TOKEN = 4
 SHOWN = 3
 
@@ -82,56 +80,6 @@ def savings(sets: list[Set]) -> None:
         rows.append([data.name, str(len(each)), f"{whole:,}", f"{used:,.0f}", saved])
     headings = ["set", "tools", "tokens, all tools", "tokens, search", "saved"]
     print(table(headings, rows))
-
-
-def many(sets: list[Set], count: int) -> list[Tool]:
-    """Return tools of the sets, over again under other names where there are too few."""
-    given = [tool for data in sets for tool in data.tools]
-    made = []
-    for number in range(count):
-        tool, again = given[number % len(given)], number // len(given)
-        name = f"{tool.name}_{again}" if again else tool.name
-        made.append(Tool(f"{name}_{number % len(given)}", tool.description, tool.parameters))
-    return made
-
-
-def speed(sets: list[Set]) -> None:
-    queries = [query for data in sets for query, _ in data.queries][:: max(1, len(sets))]
-    queries = queries[:: max(1, len(queries) // SEARCHES)]
-    rows = []
-    for count in SIZES:
-        tools = many(sets, count)
-        for name, build in (("default", ours), ("bm25s", bm25s)):
-            made: list[Search] = []
-            built = cpu_ms(lambda b=build, t=tools, m=made: m.append(b(t)))  # type: ignore[misc]
-            each = sorted(cpu_ms(lambda q=q, m=made: m[0](q, 5)) for q in queries)  # type: ignore[misc]
-            middle, late = statistics.median(each), each[len(each) * 95 // 100]
-            row = [f"{count:,}", name, f"{built:,.0f}", f"{middle:.2f}", f"{late:.2f}"]
-            rows.append([*row, f"{added(tools):.2f}" if name == "default" else f"{built:,.0f}"])
-            rows[-1].append(f"{memory(build, tools):,.0f}")
-            print(*rows[-1], file=sys.stderr)
-    headings = ["tools", "method", "build ms", "search ms", "95 % ms", "add one ms", "memory MB"]
-    print(table(headings, rows))
-
-
-def added(tools: list[Tool]) -> float:
-    """Return what it costs to add one tool to the others, and to search after it."""
-    from tools.ranking.ranking import Ranking
-
-    ranking = Ranking()
-    ranking.add(tools[1:])
-    ranking.search("warm up")
-    return cpu_ms(lambda: ranking.add(tools[:1]))
-
-
-def memory(build: object, tools: list[Tool]) -> float:
-    """Return the megabytes that an index holds."""
-    tracemalloc.start()
-    kept = build(tools)  # type: ignore[operator]
-    held, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert kept
-    return held / 1e6
 
 
 def main() -> None:

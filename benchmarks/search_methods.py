@@ -12,10 +12,10 @@ from benchmarks.search_sets import Tool
 Search = Callable[[str, int], Sequence[str]]
 
 
-def ours(tools: list[Tool], embedder: Any = None) -> Search:
+def ours(tools: list[Tool], embedder: Any = None, mix: Any = None) -> Search:
     from tools.ranking.ranking import Ranking
 
-    ranking = Ranking(embedder)
+    ranking = Ranking(embedder, mix)
     ranking.add(tools)
     return lambda query, limit: [name for name, _ in ranking.best(ranking.search(query), limit)[0]]
 
@@ -26,18 +26,41 @@ def extra(tools: list[Tool]) -> Search:
     return ours(tools, minilm())
 
 
-def bm25s(tools: list[Tool]) -> Search:
-    """Index name and description with bm25s, its defaults, English stop words."""
-    import bm25s as library
+def words(tools: list[Tool]) -> Search:
+    """Rank as the default does, without meaning."""
+    from tools.ranking.parts import Mix
 
-    texts = [f"{tool.name} {tool.description}" for tool in tools]
+    return ours(tools, mix=Mix(meaning=0, alike=2))
+
+
+def bm25s(tools: list[Tool]) -> Search:
+    """Index name and description with bm25s: its stop words and a stemmer, as it recommends."""
+    return _bm25s(tools, [f"{tool.name} {tool.description}" for tool in tools])
+
+
+def bm25s_of_all(tools: list[Tool]) -> Search:
+    """Index with bm25s what the default indexes; its build alone is measured."""
+    from tools.ranking.fields import FIELDS, texts
+
+    each = texts(tools)
+    groups = (each[start : start + len(FIELDS)] for start in range(0, len(each), len(FIELDS)))
+    return _bm25s(tools, [" ".join(group) for group in groups])
+
+
+def _bm25s(tools: list[Tool], texts: list[str]) -> Search:
+    import bm25s as library
+    import Stemmer
+
+    stemmer = Stemmer.Stemmer("english")
+
+    def tokens(some: list[str]) -> Any:
+        return library.tokenize(some, stopwords="en", stemmer=stemmer, show_progress=False)
+
     index = library.BM25()
-    index.index(library.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
+    index.index(tokens(texts), show_progress=False)
 
     def search(query: str, limit: int) -> Sequence[str]:
-        tokens = library.tokenize([query], stopwords="en", show_progress=False)
-        limit = min(limit, len(tools))
-        found, _ = index.retrieve(tokens, k=limit, show_progress=False)
+        found, _ = index.retrieve(tokens([query]), k=min(limit, len(tools)), show_progress=False)
         return [tools[int(place)].name for place in found[0]]
 
     return search
@@ -45,17 +68,35 @@ def bm25s(tools: list[Tool]) -> Search:
 
 def fts5(tools: list[Tool]) -> Search:
     """Index name, description and parameters with SQLite's FTS5 as it is."""
+    return _fts5(tools, "unicode61", "rank", str)
+
+
+def fts5_porter(tools: list[Tool]) -> Search:
+    """Index them stemmed, names split, the name before the description before the parameters."""
+    return _fts5(tools, "porter unicode61", "bm25(tool, 4, 2, 1)", _apart)
+
+
+def _apart(text: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", text)
+
+
+def _fts5(tools: list[Tool], tokenize: str, rank: str, read: Callable[[str], str]) -> Search:
     connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE tool USING fts5(name, description, parameters)")
+    columns = f"name, description, parameters, tokenize='{tokenize}'"
+    connection.execute(f"CREATE VIRTUAL TABLE tool USING fts5({columns})")
     rows = [(t.name, t.description, " ".join(t.parameters.get("properties") or {})) for t in tools]
-    connection.executemany("INSERT INTO tool VALUES (?, ?, ?)", rows)
+    texts = [(name, *map(read, (name, *others))) for name, *others in rows]
+    connection.execute("CREATE TABLE named (name)")
+    connection.executemany("INSERT INTO named VALUES (?)", [(name,) for name, *_ in texts])
+    connection.executemany("INSERT INTO tool VALUES (?, ?, ?)", [each for _, *each in texts])
+    found = "SELECT named.name FROM tool JOIN named ON named.rowid = tool.rowid"
+    sql = f"{found} WHERE tool MATCH ? ORDER BY {rank} LIMIT ?"
 
     def search(query: str, limit: int) -> Sequence[str]:
-        words = dict.fromkeys(re.findall(r"\w+", query.lower()))
+        words = dict.fromkeys(re.findall(r"\w+", read(query).lower()))
         match = " OR ".join(f'"{word}"' for word in words)
         if not match:
             return []
-        sql = "SELECT name FROM tool WHERE tool MATCH ? ORDER BY rank LIMIT ?"
         return [name for (name,) in connection.execute(sql, (match, limit))]
 
     return search
@@ -64,6 +105,8 @@ def fts5(tools: list[Tool]) -> Search:
 METHODS: dict[str, Callable[[list[Tool]], Search]] = {
     "default": ours,
     "extra": extra,
+    "words alone": words,
     "bm25s": bm25s,
     "fts5": fts5,
+    "fts5, porter": fts5_porter,
 }

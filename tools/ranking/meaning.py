@@ -22,6 +22,8 @@ from tools.ranking.words import words_of
 TABLE: Final = Path(__file__).with_name("table.npz")
 _MOST: Final = 512
 """Words of one text that count."""
+_KEPT: Final = 8_192
+"""Words of queries whose pieces are remembered."""
 _WHOLE: Final = 1_024
 """How fine the numbers are; 512 words of them add up to less than the 2**24 that are exact."""
 
@@ -42,6 +44,7 @@ class Meaning:
             self._rows: Floats = np.round(rows * _WHOLE)
             self._ids: list[int] = stored["ids"].tolist()
             self._pieces = WordPiece(str(stored["pieces"]).split("\n"))
+        self._cut = functools.lru_cache(_KEPT)(self._pieces.cut)
         self.size = int(self._rows.shape[1])
 
     def of(self, texts: Sequence[str], read: Read | None = None) -> Floats:
@@ -60,7 +63,7 @@ class Meaning:
 
     def _sum(self, text: str) -> Floats:
         words = dict.fromkeys(words_of(text)[:_MOST])
-        pieces = [*chain.from_iterable(map(self._pieces.cut, words))]
+        pieces = [*chain.from_iterable(map(self._cut, words))]
         total: Floats = self._rows[pieces].sum(axis=0)
         return total
 

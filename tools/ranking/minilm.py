@@ -49,7 +49,9 @@ class MiniLM:
         import onnxruntime
 
         model = Path(found.origin).with_name("model.onnx")
-        self._session: Any = onnxruntime.InferenceSession(str(model))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # more of them wait for each other longer than they work
+        self._session: Any = onnxruntime.InferenceSession(str(model), options)
         self.size = SIZE + shared().size
 
     def of(self, texts: Sequence[str], read: Read | None = None) -> Floats:

@@ -107,7 +107,9 @@ class Postings:
         return self._lengths.rows
 
     def __contains__(self, word: int | None) -> bool:
-        return word is not None and self._whole(word) is not None
+        if word is None or not self._packed.get(word):
+            return False
+        return self.count == len(self._alive) or self._whole(word) is not None
 
     def get(self, words: Sequence[int]) -> tuple[Posting, list[int]]:
         """Return where words occur, one behind the other, and where each one's part ends."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -30,7 +31,8 @@ was we were what when where which while who whom whose why will with within woul
 STOP_WORDS: Final = frozenset(_STOPS.split())
 
 
-def words_of(text: str) -> list[str]:
+@functools.lru_cache(maxsize=16)  # of a query, which is looked at for its words and its meaning
+def words_of(text: str) -> Sequence[str]:
     """Return the folded words of a text, unstemmed, stop words too.
 
     `getUserByID`, `get_user_by_id` and `get user by id` are the same words. Chinese, Japanese and
