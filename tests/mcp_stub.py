@@ -3,8 +3,8 @@
 It is no SDK's: it lists tools as they come in the wild, which an SDK would not let pass, and starts
 in no time. `python mcp_stub.py FILE`; the file is JSON: `tools`, as `tools/list` returns them, and
 `answers` by tool name: a result as it goes out, or `exit` (a code), `hang` (seconds), `stuck`
-(seconds in which it hears nothing), `error` (a protocol error) or `raw` (a line). What it receives
-goes to FILE.log, a line of JSON each.
+(seconds in which it hears nothing), `error` (a protocol error) or `raw` (a line); with `progress`,
+a list of what is told before. What it receives goes to FILE.log, a line of JSON each.
 """
 
 import contextlib
@@ -69,6 +69,11 @@ def page(tools: list[Any], size: int | None, cursor: str | None) -> dict[str, An
 
 
 def call(message: dict[str, Any], params: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for told in wanted.get("progress", ()):
+        about = {"progressToken": (params.get("_meta") or {}).get("progressToken"), **told}
+        notice = {"method": "notifications/progress", "params": about}
+        write(json.dumps({"jsonrpc": "2.0", **notice}))
+        time.sleep(wanted.get("apart", 0))
     if "exit" in wanted:
         sys.stderr.write(wanted.get("last_words", ""))
         sys.stderr.flush()

@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
+import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +16,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs import open_graph
 from graphs.models import ScriptedModel
-from tests.mcp_servers import Stub, bound, calls, ended, is_alive, loaded, named, tool, write
+from tests.mcp_servers import STUB, Stub, bound, calls, ended, is_alive, loaded, named, tool, write
 from tests.support import ALL_MODES, Mode, compiled, result_for, run
 from tools import load_tools
 from tools.mcp import connection, servers
 
 READ = 'read_only = ["*"]'
+QUESTION: Any = {"messages": [{"role": "user", "content": "?"}]}
 
 
 def until(happened: Callable[[], bool], seconds: float = 20) -> None:
@@ -139,18 +142,78 @@ def test_a_server_that_dies_in_a_call_costs_that_call_and_is_started_again(
     assert len(stub.pids) == 2
 
 
-def test_a_server_that_was_killed_meanwhile_is_started_again_for_the_next_call(
-    tmp_path: Path,
+@pytest.mark.parametrize("mode", ALL_MODES)
+@pytest.mark.parametrize("effect", [READ, ""])
+def test_a_server_that_died_between_calls_is_told_in_one_line_and_started_again_for_the_next(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, mode: Mode, effect: str
 ) -> None:
     stub = Stub(tmp_path).script([tool("a")])
-    with loaded(write(tmp_path, stub.table(READ))) as tools:
-        run("invoke", compiled(calls(("a", {})), tools), "?")
+    yes = "[mcp.stub.tools.a]\nrequires_confirmation = false"
+    with loaded(write(tmp_path, stub.table(effect, yes))) as tools:
+        run(mode, compiled(calls(("a", {})), tools), "?")
         os.kill(stub.pids[0], signal.SIGKILL)
         assert ended(stub.pids[0])
-        time.sleep(0.1)  # until the loop has heard of it
-        output = run("ainvoke", compiled(calls(("a", {})), tools), "?")
-    assert result_for(output["messages"], "c0").text == "a: {}"
+        output = run(mode, compiled(calls(("a", {"q": "x"}), ("a", {})), tools), "?")
+    assert result_for(output["messages"], "c0").text == 'a: {"q": "x"}'
+    assert result_for(output["messages"], "c1").text == "a: {}"
     assert len(stub.pids) == 2
+    assert [sent["arguments"] for sent in stub.received()] == [{}, {"q": "x"}, {}]
+    (line,) = warnings(caplog)
+    assert line == (
+        "MCP server 'stub' ended between calls: its process was ended by signal 9; "
+        "it is started anew"
+    )
+
+
+PROGRESS = [
+    {"progress": 1, "total": 4, "message": "row 1 of sk-live-9f8e7d6c5b4a3"},
+    {"progress": 4, "total": 4},
+    {"progress": 5, "message": "a stranger's", "progressToken": "no call's"},
+]
+
+
+@pytest.mark.parametrize("way", ["stream", "astream"])
+def test_what_a_server_tells_of_its_progress_is_told_as_a_tool_s_own_is(
+    way: str, tmp_path: Path
+) -> None:
+    answers = {"a": {"progress": PROGRESS, "apart": 0.15}}
+    stub = Stub(tmp_path).script([tool("a"), tool("b")], answers)
+
+    async def told(graph: Any) -> list[Any]:
+        return [event async for event in graph.astream(QUESTION, stream_mode="custom")]
+
+    with loaded(write(tmp_path, stub.table(READ))) as tools:
+        graph = compiled(calls(("a", {}), ("b", {})), tools)
+        stream = graph.stream(QUESTION, stream_mode="custom")
+        events: Any = asyncio.run(told(graph)) if way == "astream" else list(stream)
+    about = [
+        (e["call_id"], e["state"], e.get("text"), e.get("done"), e.get("total")) for e in events
+    ]
+    assert about == [
+        ("c0", "started", None, None, None),
+        ("c0", "progress", "row 1 of [redacted]", 1, 4),
+        ("c0", "progress", "", 4, 4),
+        ("c0", "ended", None, None, None),
+        ("c1", "started", None, None, None),
+        ("c1", "ended", None, None, None),
+    ]
+
+
+def test_what_a_server_started_itself_ends_with_it(tmp_path: Path) -> None:
+    for way in ("ends", "is killed"):
+        stub = Stub(tmp_path, way.replace(" ", "_")).script([tool("a")])
+        place, pid = tmp_path / f"{stub.name}.json", tmp_path / f"{stub.name}.pid"
+        python = f"exec {sys.executable} -I -S {STUB} {place}"
+        shell = json.dumps(f"sleep 300 >&- 2>&- & echo $! > {pid}; {python}")
+        table = f'[mcp.{stub.name}]\ncommand = "sh"\nargs = ["-c", {shell}]'
+        with loaded(write(tmp_path, table)) as tools:
+            assert named(tools) == ["a"]
+            assert is_alive(int(pid.read_text()))
+            if way == "is killed":
+                os.kill(stub.pids[0], signal.SIGKILL)
+                assert ended(int(pid.read_text()))
+        assert ended(stub.pids[0])
+        assert ended(int(pid.read_text()))
 
 
 @pytest.mark.parametrize("mode", ALL_MODES)

@@ -148,7 +148,8 @@ def test_a_pause_shows_tool_arguments_and_server_and_the_approved_call_runs_once
         "it only reads. [In the words of"
     )
     assert output["status"] == "answered"
-    assert stub.received() == [{"name": "calendar.create", "arguments": {"q": "x"}}]
+    (sent,) = stub.received()
+    assert (sent["name"], sent["arguments"]) == ("calendar.create", {"q": "x"})
 
 
 def test_a_read_only_run_is_not_shown_what_may_change_something(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: s
         "mkdir -p a1/b2; ssh -p 2222 x; docker run -u 1000:1000 -p 8080:80 x; psql -U ann -p 5432",
         "To reset your password, open Settings, then\nchoose Reset, wait, and try again2, or call.",
         "Token, key, secret.\nThese, I think, are, bad9",
+        "token, E-4042 and secret, the\nthe, end",
         "| Reset password | Steps |\n|---|---|\n| by e-mail | open 2FA9 |",
         "| token | meaning |\n|---|---|\n| the | an article |\n| <s> | start |",
         "| user | password |\n|---|---|\n| required | yes |\n| ann | at least 12 signs |",

@@ -66,7 +66,7 @@ def table_rule(kind: str, fields: Collection[str] | None = None) -> Rule:
         rf"(?:(?:{first % (word, ',;')}|{first % (words, '|' + chr(9))})[^\n]*+(?:\n{row})?"
         rf"|{last % (',;', word)}|{last % ('|' + chr(9), words)})"
     )
-    begins = re.compile(names, re.IGNORECASE)
+    begins = re.compile(rf"[A-Za-z0-9_ -]{{0,40}}?(?P<name>{names})", re.IGNORECASE)
     hides = _hides(fields)
 
     def find(text: str, start: int) -> Iterator[Span]:
@@ -87,7 +87,7 @@ def _spans(
     text: str, start: int, begins: re.Pattern[str], hides: Callable[[str], bool]
 ) -> Iterator[Span]:
     columns: dict[int, tuple[int, str]] = {}
-    sign, width = "", 0
+    sign, width, prose = "", 0, False
     place = text.rfind("\n", 0, start) + 1
     while place < len(text):
         stop = text.find("\n", place)
@@ -98,12 +98,12 @@ def _spans(
             if len(cells) >= width:
                 if not _RULER.fullmatch(line):
                     for column, (anchor, name) in columns.items():
-                        if _is_value(cells[column].text, name):
+                        if _is_value(cells[column].text, name, sure=not prose):
                             yield anchor, cells[column].start, cells[column].end
                 continue
             columns = {}
         sign = next((sign for sign in _SIGNS if sign in line), "")
-        if not sign or not begins.search(line):
+        if not sign:
             continue
         cells = _cells(line, begin, sign)
         found = {
@@ -111,7 +111,9 @@ def _spans(
             for column, cell in enumerate(cells)
             if hides(cell.text) and (anchor := _anchor(cell, begins, sign)) >= start
         }
-        if len(cells) == 2 and 0 in found and _is_telling(cells[1].text):  # noqa: PLR2004 - a pair
+        prose = sign in ",;" and f"{sign} " in line
+        pair = len(cells) == 2 and 0 in found and not prose  # noqa: PLR2004 - what a pair is
+        if pair and _is_telling(cells[1].text):
             yield found[0][0], cells[1].start, cells[1].end
         elif len(cells) > 1 and all(_CELL_NAME.fullmatch(cell.text) for cell in cells):
             columns, width = found, len(cells)
@@ -119,10 +121,10 @@ def _spans(
 
 def _anchor(cell: _Cell, begins: re.Pattern[str], sign: str) -> int:
     """Return where in a cell the name begins that it is known by; -1: it is no name there."""
-    places = [match.start() for match in begins.finditer(cell.text)]
-    if not places or (sign in ",;" and " " in cell.text[: places[-1]]):
+    match = begins.fullmatch(cell.text)
+    if match is None or (sign in ",;" and " " in cell.text[: match.start("name")]):
         return -1
-    return cell.start + places[-1]
+    return cell.start + match.start("name")
 
 
 def _cells(line: str, begin: int, sign: str) -> list[_Cell]:
@@ -151,15 +153,15 @@ def _cell_end(line: str, place: int, end: int, sign: str) -> int:
     return stop if stop >= 0 else end
 
 
-def _is_value(value: str, name: str) -> bool:
-    """Whether what stands below a name is to be hidden."""
+def _is_value(value: str, name: str, *, sure: bool) -> bool:
+    """Whether what stands below a name is to be hidden; `sure`: that it is a table."""
     if value.lower() in _NO_VALUES or value == REDACTED:
         return False
     if not is_secret_name(name):  # a field of the tools file
         return True
     if " " in value:
         return False
-    return bool(_PASSWORD.search(name)) or _is_telling(value)
+    return (sure and bool(_PASSWORD.search(name))) or _is_telling(value)
 
 
 def _is_telling(value: str) -> bool:

@@ -6,8 +6,10 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
+import logging
 from typing import Any
 
+from mcp.shared.session import ProgressFnT
 from mcp.types import (
     CallToolRequest,
     CallToolRequestParams,
@@ -20,10 +22,12 @@ from mcp.types import (
 )
 from pydantic import BaseModel, Field
 
+from tools.errors import StoppedError
 from tools.mcp.errors import LostError, NotSentError, ServerError
 from tools.mcp.loop import kill_servers, submit
 from tools.mcp.session import Answer, Session, live_sessions
 from tools.mcp.settings import ServerSettings
+from tools.progress import Progress
 
 PING_SECONDS = 2.0
 """How long a server that let a call run out of time may take to show that it lives."""
@@ -32,6 +36,8 @@ PEACE_SECONDS = 3.0
 """How long a server may take to end by itself once it is no longer needed."""
 
 MOST_PAGES = 100
+
+logger = logging.getLogger("rungs.mcp")
 
 
 class _Page(BaseModel):
@@ -84,15 +90,20 @@ class Connection:
                 return found
         raise ServerError(f"its list of tools has more than {MOST_PAGES} pages")
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool by the server's own name for it.
+    async def call(self, tool: str, arguments: dict[str, Any], tell: Progress) -> CallToolResult:
+        """Call a tool by the server's own name for it, and tell of the progress it tells.
 
         Raises:
             LostError: The connection was lost meanwhile, or can't be made.
             RefusedError: The server answers with an error of the protocol.
         """
         params = CallToolRequestParams(name=tool, arguments=arguments)
-        return await self._ask(CallToolRequest(params=params), CallToolResult)
+
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            with contextlib.suppress(StoppedError):  # the server is told of that by itself
+                tell(self.settings.clean(message or ""), done=progress, total=total)
+
+        return await self._ask(CallToolRequest(params=params), CallToolResult, hear)
 
     async def close(self) -> None:
         """Close the session, and end the server's process; it is opened anew when it is needed."""
@@ -100,14 +111,16 @@ class Connection:
         if session is not None:
             await _end_in_peace({session})
 
-    async def _ask(self, request: Any, answer: type[Answer]) -> Answer:
+    async def _ask(
+        self, request: Any, answer: type[Answer], hear: ProgressFnT | None = None
+    ) -> Answer:
         """Ask; once more where it is known that nothing was sent."""
         try:
             session = await self._open()
-            return await session.ask(ClientRequest(request), answer)
+            return await session.ask(ClientRequest(request), answer, hear)
         except NotSentError:
             session = await self._open()
-            return await session.ask(ClientRequest(request), answer)
+            return await session.ask(ClientRequest(request), answer, hear)
 
     async def _open(self) -> Session:
         """Return a session that can be asked."""
@@ -116,15 +129,23 @@ class Connection:
             session = self._session
             doubt, self.in_doubt = self.in_doubt, False
             if session is not None and doubt and not await self._answers(session):
+                session.was_told = True
                 session.kill()
                 session.close()
                 session = None
             if session is None or not session.is_open:
                 if session is not None:
-                    session.close()
+                    await self._part(session)
                 self._session = session = Session(self.settings, self._on_change)
                 await self._wait_for(session)
             return session
+
+    async def _part(self, session: Session) -> None:
+        """Close a session that has ended, and say so where no call has told it."""
+        await session.ended()
+        if session.served and not session.was_told:
+            name, why = self.settings.name, session.why()
+            logger.warning("MCP server '%s' ended between calls: %s; it is started anew", name, why)
 
     async def _wait_for(self, session: Session) -> None:
         try:

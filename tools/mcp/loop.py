@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 _TAIL = 4000
+_LOOK = 0 if sys.platform == "win32" else os.WEXITED | os.WNOHANG | os.WNOWAIT
+"""Tells whether a process has ended, and leaves it to whoever waits for it."""
 
 if sys.platform == "win32":
     _Loop = asyncio.ProactorEventLoop
@@ -56,6 +58,19 @@ class Child(asyncio.Protocol):
         """The exit code; None while it runs, or was never started."""
         return self._process.get_returncode() if self._process else None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended, also where the loop has not heard of it yet."""
+        if self._process is None or self.code is not None:
+            return self.code is not None
+        if sys.platform == "win32":
+            return False
+        try:
+            how = os.waitid(os.P_PID, self._process.get_pid(), _LOOK)
+        except ChildProcessError:  # and was waited for
+            return True
+        return how is not None
+
     def close(self) -> None:
         """Listen no longer."""
         if self._pipe is not None:
@@ -65,10 +80,16 @@ class Child(asyncio.Protocol):
         """End it and all that it started, at once."""
         if self._process is None or self.code is not None:
             return
-        with contextlib.suppress(OSError):
-            if sys.platform == "win32":
+        if sys.platform == "win32":
+            with contextlib.suppress(OSError):
                 self._process.kill()
-            else:
+        else:
+            self.kill_group()
+
+    def kill_group(self) -> None:
+        """End whatever runs in its group; nothing else has that number until it is empty."""
+        if self._process is not None and sys.platform != "win32":
+            with contextlib.suppress(OSError):
                 os.killpg(self._process.get_pid(), signal.SIGKILL)
 
 
@@ -98,6 +119,13 @@ class ServersLoop(_Loop):
             os.close(write)
         pipe, _ = await self.connect_read_pipe(lambda: child, source)
         child.started(process, pipe)
+        told = protocol.process_exited
+
+        def exited() -> None:
+            child.kill_group()  # what it has started, and left behind
+            told()
+
+        protocol.process_exited = exited
         return process, protocol
 
 

@@ -16,8 +16,9 @@ from tools.schema import check_size
 from tools.sources import Source
 from tools.text import nearest
 
-Call = Callable[[ServerSettings, str, dict[str, Any]], Awaitable[Any]]
-"""Calls a tool of a server by the server's own name for it."""
+Call = Callable[..., Awaitable[Any]]
+"""Calls a tool: takes a server, its own name for the tool, `arguments`, and `progress`, to which is
+told what the server tells of its progress."""
 
 
 def offers(
@@ -74,7 +75,7 @@ def _offer(server: ServerSettings, name: str, tool: Mapping[str, Any], call: Cal
         description=own.description or marked(server.name, _described(tool, said)),
         parameters=plainly(schema),
         asynchronous=functools.partial(call, server, name),
-        pack=lambda values, _: {"arguments": values},
+        pack=lambda values, scope: {"arguments": values, "progress": scope.progress},
         code=(functools.partial(_remote, *_identity(server), name),),
         origin=_origin(server, said, tool),
     )

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from tools.contract import Contract
 from tools.mcp.offers import offers
 from tools.mcp.settings import ServerSettings
+from tools.progress import Progress
 
 if TYPE_CHECKING:
     from tools.mcp.connection import Connection
@@ -98,7 +99,9 @@ class Servers:
         """Let go of the servers; a later call opens them anew."""
         _release(self._settings, id(self), wait=True)
 
-    async def _call(self, settings: ServerSettings, tool: str, arguments: dict[str, Any]) -> Any:
+    async def _call(
+        self, settings: ServerSettings, tool: str, arguments: dict[str, Any], progress: Progress
+    ) -> Any:
         """Call a tool, from whatever loop the caller is on."""
         from tools.mcp.errors import LostError, NotSentError, RefusedError
         from tools.mcp.loop import submit
@@ -106,7 +109,7 @@ class Servers:
 
         connection = _pool.get(settings, id(self))
         try:
-            answer = await asyncio.wrap_future(submit(connection.call(tool, arguments)))
+            answer = await asyncio.wrap_future(submit(connection.call(tool, arguments, progress)))
         except asyncio.CancelledError:
             connection.in_doubt = True
             raise

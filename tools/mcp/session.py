@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import anyio
 from langchain_mcp_adapters.sessions import create_session
 from mcp import ClientSession, McpError
+from mcp.shared.session import ProgressFnT
 from mcp.types import (
     CONNECTION_CLOSED,
     CancelledNotification,
@@ -64,6 +65,8 @@ class Session:
     Attributes:
         task: Ends when the session is closed.
         unread: What the server wrote and could not be read, in a sentence.
+        served: Whether it was open.
+        was_told: Whether the caller of a request was told that it ended.
     """
 
     def __init__(self, settings: ServerSettings, on_change: Callable[[], None]) -> None:
@@ -76,13 +79,14 @@ class Session:
         self._parting: asyncio.Future[None] | None = None
         self._cause: BaseException | None = None
         self.unread = ""
+        self.served = self.was_told = False
         # Not in the caller's context, which would keep the caller's graph as long as it lives.
         self.task = asyncio.create_task(self._live(), context=contextvars.Context())
 
     @property
     def is_open(self) -> bool:
         """Whether it can be asked something, as far as is known here."""
-        going = self.task.done() or self._closing.is_set() or self._child.code is not None
+        going = self.task.done() or self._closing.is_set() or self._child.has_ended
         return self._client is not None and not going
 
     async def opened(self) -> None:
@@ -93,10 +97,12 @@ class Session:
         """
         await asyncio.wait({self._opened, self.task}, return_when=asyncio.FIRST_COMPLETED)
         if not self._opened.done():
-            raise LostError(self._why())
+            raise LostError(self.why())
 
-    async def ask(self, request: ClientRequest, answer: type[Answer]) -> Answer:
-        """Send a request and wait for its answer.
+    async def ask(
+        self, request: ClientRequest, answer: type[Answer], tell: ProgressFnT | None = None
+    ) -> Answer:
+        """Send a request and wait for its answer; `tell` is told of its progress meanwhile.
 
         Raises:
             NotSentError: The session was gone before.
@@ -105,17 +111,19 @@ class Session:
         """
         client = self._client
         if client is None or not self.is_open:
-            raise NotSentError(self._why())
+            raise NotSentError(self.why())
         number = client._request_id  # noqa: SLF001 - the SDK tells nobody else which request it was
-        asked = asyncio.ensure_future(client.send_request(request, answer))
+        asked = asyncio.ensure_future(client.send_request(request, answer, None, None, tell))
         self._waiting += 1
         try:
             await asyncio.wait({asked, self.task}, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return await self._read(asked)
             # Of one request alone it is known that it was the one that nobody took.
-            alone = self._waiting == 1 and is_unreachable(self._cause)
-            raise NotSentError(self._why()) if alone else LostError(self._why())
+            if self._waiting == 1 and is_unreachable(self._cause):
+                raise NotSentError(self.why())
+            self.was_told = True
+            raise LostError(self.why())
         except asyncio.CancelledError:
             if not asked.done():
                 self._parting = asyncio.ensure_future(self._give_up(client, number))
@@ -146,7 +154,7 @@ class Session:
         try:
             async with create_session(connection) as client:
                 await client.initialize()
-                self._client = client
+                self._client, self.served = client, True
                 self._opened.set_result(None)
                 await self._closing.wait()
         except BaseException as error:
@@ -163,26 +171,27 @@ class Session:
         try:
             return asked.result()
         except _SENDING_FAILED:
-            await self._ended()
-            raise NotSentError(self._why()) from None
+            await self.ended()
+            raise NotSentError(self.why()) from None
         except McpError as error:
             code, message = error.error.code, error.error.message
             if code == _SESSION_UNKNOWN and "terminated" in message:
                 self.close()
                 raise NotSentError("it does not know the session any more") from None
             if code == CONNECTION_CLOSED:
-                await self._ended()
-                raise LostError(self._why()) from None
+                await self.ended()
+                self.was_told = True
+                raise LostError(self.why()) from None
             raise RefusedError(self._settings.clean(shorten(message, _MOST_SAID))) from None
         except ValidationError as error:
             raise RefusedError(f"its answer can't be read: {reason_of(error)}") from None
 
-    async def _ended(self) -> None:
+    async def ended(self) -> None:
         """Close what has ended, and give its process a moment to say how."""
         self.close()
         await asyncio.wait({self.task}, timeout=_LAST_WORDS_SECONDS)
 
-    def _why(self) -> str:
+    def why(self) -> str:
         """Say in a few words what became of the server."""
         code = self._child.code
         if UNREADABLE in self.unread:
