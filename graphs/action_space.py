@@ -4,15 +4,15 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from tools import LADDER_FILE, Contract, as_contracts, contract, load_tools
+from tools import LADDER_FILE, Contract, ToolSet, as_contracts, contract, load_tools
 from tools.finish import finish
 
 FINISH = "finish"
 """The tool that ends the full agent's loop (seed "The Augmented LLM", rung 3)."""
 
 
-def action_space(tools: Sequence[Any] | None, *, loop: bool = False) -> list[Contract]:
-    """Make the contracts of a rung's tools.
+def action_space(tools: Sequence[Any] | None, *, loop: bool = False) -> Sequence[Contract]:
+    """Make the contracts of a rung's tools; servers are not asked for theirs yet.
 
     Args:
         tools: Those given to the graph; None takes the file that `RUNGS_TOOLS` names, or
@@ -26,6 +26,11 @@ def action_space(tools: Sequence[Any] | None, *, loop: bool = False) -> list[Con
     """
     own = os.environ.get("RUNGS_TOOLS") or LADDER_FILE
     contracts = load_tools(own) if tools is None else as_contracts(tools)
+    if isinstance(contracts, ToolSet):
+        if not loop:
+            return contracts.without(FINISH)
+        has_finish = any(tool.name == FINISH for tool in contracts.known)
+        return contracts if has_finish else contracts.beside(contract(finish, effect="read_only"))
     others = [tool for tool in contracts if tool.name != FINISH]
     if not loop:
         return others

@@ -1,7 +1,7 @@
 """The steps of a workflow, as its author declares them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ import prompts
 from graphs.errors import UsageError
 from graphs.names import is_node_name
 from prompts import Template
-from tools import Contract
+from tools import Contract, ToolSet, tool_set
 
 NAMES = {"company", "memory_notes"}
 """The places that a step's prompt must have."""
@@ -33,7 +33,7 @@ class Step:
     prompt: str
     tools: tuple[str, ...] | None = None
 
-    def template(self, tools: Sequence[Contract]) -> Template:
+    def template(self, tools: Iterable[Contract]) -> Template:
         """Parse its prompt, its list of tools true to those it has.
 
         Raises:
@@ -43,10 +43,21 @@ class Step:
             template = prompts.parse(self.prompt, names=NAMES, source=f"step {self.name}")
         else:
             template = prompts.load(self.prompt, names=NAMES)
-        return prompts.with_tools(template, tools)
+        if isinstance(tools, OwnTools) and not tools.is_ready:
+            return prompts.LateList.of(template, tools)
+        return prompts.with_tools(template, list(tools))
 
-    def own_tools(self, tools: Sequence[Contract]) -> list[Contract]:
-        """Choose its tools among the graph's.
+    def own_tools(self, tools: Sequence[Contract]) -> Iterable[Contract]:
+        """Choose its tools among the graph's: now, or once servers have listed theirs.
+
+        Raises:
+            UsageError: One of them does not exist.
+        """
+        own = OwnTools(self, tool_set(tools))
+        return own.chosen() if own.is_ready else own
+
+    def choose(self, tools: Sequence[Contract]) -> list[Contract]:
+        """Choose its tools among those that there are.
 
         Raises:
             UsageError: One of them does not exist.
@@ -62,6 +73,39 @@ class Step:
                 f"there are: {', '.join(by_name)}"
             )
         return [by_name[name] for name in wanted]
+
+
+class OwnTools:
+    """The tools of a step, chosen when they are looked at: servers may list theirs by then.
+
+    Args:
+        step: The step.
+        tools: The graph's tools.
+    """
+
+    def __init__(self, step: Step, tools: ToolSet) -> None:
+        self._step, self._tools = step, tools
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nobody needs to be asked."""
+        return self._tools.is_ready
+
+    @property
+    def edition(self) -> int:
+        """Goes up whenever the tools have been listed."""
+        return self._tools.edition
+
+    def chosen(self) -> list[Contract]:
+        """Choose them.
+
+        Raises:
+            UsageError: One of them does not exist.
+        """
+        return self._step.choose(list(self._tools))
+
+    def __iter__(self) -> Iterator[Contract]:
+        return iter(self.chosen())
 
 
 STEPS = (

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.mcp_servers import Stub, loaded, named, tool, write
+from graphs import open_graph
+from graphs.models import ScriptedModel
+from tests.mcp_servers import Stub, ended, loaded, named, tool, write
+from tests.support import Mode, result_for, run
 from tools import ToolsFileError, load_tools
 from tools.mcp.settings import ServerSettings, read_server
 
@@ -128,15 +131,47 @@ def test_without_the_packages_a_table_names_the_command_that_installs_them(
     assert str(caught.value) == said
 
 
-def test_reading_a_file_and_importing_a_variant_starts_and_imports_nothing_of_mcp(
+def test_importing_and_building_every_variant_starts_and_imports_nothing_of_mcp(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stub = Stub(tmp_path).script([tool("a")])
     monkeypatch.setenv("RUNGS_TOOLS", str(write(tmp_path, stub.table())))
     code = (
-        "import sys, graphs.tools_in_context, graphs.tool_calling\n"
+        "import sys, graphs\n"
+        "for name in graphs.GRAPHS:\n"
+        "    graphs.GRAPHS[name].build().compile(name=name).get_graph().draw_mermaid()\n"
         "heavy = {'mcp', 'langchain_mcp_adapters', 'tools.mcp.connection'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     assert stub.pids == []
+
+
+SEARCH = {"tool_calls": [{"id": "c1", "name": "search_far", "args": {"q": "x"}}]}
+FINISH = {"tool_calls": [{"id": "c2", "name": "finish", "args": {"answer": "done"}}]}
+RUNGS: dict[str, list[Any]] = {
+    "one_call": [SEARCH, "done"],
+    "fixed_workflow": [SEARCH, "", "done"],
+    "full_agent": [SEARCH, FINISH],
+    "ladder": [SEARCH, "done"],
+}
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("name", RUNGS)
+def test_a_rung_asks_servers_at_its_first_run_and_lets_go_of_them_with_its_graph(
+    tmp_path: Path, name: str, mode: Mode
+) -> None:
+    stub = Stub(tmp_path).script([tool("search_far"), tool("finish"), tool("other")])
+    model = ScriptedModel(replies=RUNGS[name])
+    tools = load_tools(write(tmp_path, stub.table('read_only = ["*"]')))
+    with open_graph(name, db=tmp_path / "r.sqlite", model=model, tools=tools) as graph:
+        assert stub.pids == []
+        output = run(mode, graph, "?")
+        assert output["status"] == "answered"
+        assert result_for(output["messages"], "c1").text == 'search_far: {"q": "x"}'
+    loop, step = name == "full_agent", name == "fixed_workflow"
+    shown = ["search_far"] if step else ["search_far", "other"]
+    assert sorted(model.requests[0].tools) == sorted([*shown, *(["finish"] if loop else [])])
+    assert [sent["name"] for sent in stub.received()] == ["search_far"]
+    assert ended(stub.pids[0], 2)

@@ -46,6 +46,7 @@ class ToolSet(Sequence[Contract]):
         known: The tools of the file.
         late: The others, if there may be any.
         redaction: What the file says is taken out.
+        left_out: Names of tools that are left out, whoever has one.
 
     Attributes:
         known: The tools of the file.
@@ -57,8 +58,10 @@ class ToolSet(Sequence[Contract]):
         known: Sequence[Contract],
         late: Late | None = None,
         redaction: RedactionPolicy = DEFAULT_POLICY,
+        left_out: frozenset[str] = frozenset(),
     ) -> None:
         self.known, self._late, self.redaction = tuple(known), late, redaction
+        self._left_out = left_out
         self._lock = threading.Lock()
         self._listed = _Listed({tool.name: tool for tool in known}) if late is None else None
         self.edition = 0
@@ -73,7 +76,12 @@ class ToolSet(Sequence[Contract]):
         for tool in tools:
             if tool.name in taken:
                 raise ContractError(tool.name, "another tool has the same name")
-        return ToolSet([*self.known, *tools], self._late, self.redaction)
+        return ToolSet([*self.known, *tools], self._late, self.redaction, self._left_out)
+
+    def without(self, name: str) -> ToolSet:
+        """Return a set that has no tool of a name, of which nobody is asked either."""
+        known = [tool for tool in self.known if tool.name != name]
+        return ToolSet(known, self._late, self.redaction, self._left_out | {name})
 
     @property
     def is_ready(self) -> bool:
@@ -132,6 +140,8 @@ class ToolSet(Sequence[Contract]):
     def _joined(self, late: Late) -> dict[str, Contract]:
         tools = {tool.name: tool for tool in self.known}
         for tool in late.contracts():
+            if tool.name in self._left_out:
+                continue
             first = tools.setdefault(tool.name, tool)
             if first is not tool:
                 owner = first.origin or "a tool of the tools file"

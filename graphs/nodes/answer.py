@@ -51,7 +51,6 @@ def answer(
         name: The node's name.
     """
     system_prompt = SystemPrompt(prompt)
-    names = [tool.name for tool in tools]
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -75,14 +74,14 @@ def answer(
         else:
             off = [source.reach.answer(call, _not_run(call)) for call in reply_calls(asked.reply)]
             said += [asked.reply, *off]
-            end = _end(asked.reply, progress, names, after)
+            end = _end(asked.reply, progress, [tool.name for tool in tools], after)
         update: Update = {"messages": said, "progress": _told(progress)}
         if end is not None:
             cost = usage_of([*messages, *said], question, source.name(scope.context), asked)
             update |= {**end, "usage": cost}
         return update
 
-    return Node(name, body, context)
+    return Node(name, body, context, source.reach.tools)
 
 
 def _not_run(call: ToolCall) -> ToolMessage:

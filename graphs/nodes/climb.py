@@ -16,6 +16,7 @@ from graphs.receipts import Receipt, receipt_of, total_of
 from graphs.state import State
 from graphs.transcript import newest_question
 from graphs.waiting import Steps, Wait
+from tools import ToolSet
 
 _STREAM = "__pregel_stream"
 """LangGraph's key for the stream of the graph above, where that one streams its subgraphs."""
@@ -85,7 +86,13 @@ def climb(rung: Rung, *, name: str, context: type[Context], first: bool, last: b
             "usage": total_of(receipts, result["usage"]["model"]),
         }
 
-    return Node(name, body, context)
+    return Node(name, body, context, tools_of(rung))
+
+
+def tools_of(rung: Rung) -> ToolSet | None:
+    """Return the tools of a rung, which are let go of with the ladder's graph."""
+    sets = (getattr(spec.runnable, "tools", None) for spec in rung.builder.nodes.values())
+    return next((tools for tools in sets if isinstance(tools, ToolSet)), None)
 
 
 def heard_above(config: RunnableConfig) -> RunnableConfig:

@@ -1,6 +1,6 @@
 """`take_step`: a step of a workflow, whose model call makes tool calls and answers nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
@@ -10,6 +10,7 @@ from graphs.context import Context
 from graphs.model_source import ModelSource
 from graphs.node import Node, Scope, Update
 from graphs.nodes.call_model import closed_calls, new_run, refusal_of
+from graphs.reach import may_run
 from graphs.state import State, begin, ending, progress_of
 from graphs.system_prompt import SystemPrompt
 from graphs.transcript import model_view, newest_question
@@ -23,7 +24,7 @@ def take_step(
     source: ModelSource,
     prompt: Template,
     *,
-    tools: Sequence[Contract],
+    tools: Iterable[Contract],
     context: type[Context],
     name: str,
     first: bool = False,
@@ -44,8 +45,6 @@ def take_step(
         name: The step's name, and the node's.
         first: Whether it is the first step.
     """
-    names = [tool.name for tool in tools]
-    safe = [tool.name for tool in tools if tool.effect == "read_only"]
     system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
@@ -64,7 +63,7 @@ def take_step(
         system = yield from system_prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
-        offered = safe if scope.context.read_only else names
+        offered = [tool.name for tool in tools if may_run(tool, scope.context)]
         asked = yield from ask(source, system, view, recorded, scope, offered=offered)
         step = progress["rounds"] + 1
         audit.model_call(scope, asked, step=step, messages=len(view) + 1, offered=offered)
@@ -85,4 +84,4 @@ def take_step(
             update |= {**end, "usage": cost}
         return update
 
-    return Node(name, body, context)
+    return Node(name, body, context, source.reach.tools)
