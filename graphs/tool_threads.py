@@ -1,13 +1,14 @@
 """Daemon threads that run sync tools, one after another: the process may end while one hangs."""
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import inspect
 import os
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -34,44 +35,61 @@ def in_daemon_thread(body: Callable[[], Any], done: Callable[[Ended], None]) -> 
 class _Threads:
     """Daemon threads that take work from one queue.
 
-    For each piece of work in the queue there is a thread that does nothing else, so that none waits
-    for a tool that hangs. Which of them takes it is left open: where hundreds come at once, one
-    thread does many short ones in a row, which is far quicker than to wake a thread for each.
+    It keeps true that
+    * where work waits, a thread is on its way that takes it: none waits for a tool that hangs;
+    * no more than one is on its way at a time, and it calls the next: where hundreds of short tools
+      are called at once, one thread does many in a row, which is far quicker than to wake a thread
+      for each.
     """
 
     most_idle = 256
     """Threads that are kept; with few, many runs at once begin and end one for most calls."""
 
     def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._guard = threading.Lock()
-        self._waiting, self._free = 0, 0
+        self._work: deque[Callable[[], None]] = deque()
+        self._idle: list[threading.Lock] = []
+        self._on_its_way = False
 
     def do(self, work: Callable[[], None]) -> None:
-        """Have a thread do it, a new one where the others are all taken.
+        """Have a thread do it.
 
         Raises:
             RuntimeError: The system gives no thread more; the work is not done.
         """
         with self._guard:
-            if self._free <= self._waiting:
-                threading.Thread(target=self._work, name="rungs-tool", daemon=True).start()
-                self._free += 1
-            self._waiting += 1
-        self._queue.put(work)
+            if not self._on_its_way:
+                self._call_one()
+            self._work.append(work)
 
-    def _work(self) -> None:
+    def _call_one(self) -> None:
+        if self._idle:
+            self._idle.pop().release()
+        else:
+            threading.Thread(target=self._live, name="rungs-tool", daemon=True).start()
+        self._on_its_way = True
+
+    def _live(self) -> None:
+        called = threading.Lock()
+        called.acquire()
+        came = True
         while True:
-            work = self._queue.get()
             with self._guard:
-                self._waiting -= 1
-                self._free -= 1
-            work()
-            del work  # let go of arguments and results while waiting
-            with self._guard:
-                if self._free >= max(self.most_idle, self._waiting):
-                    return
-                self._free += 1
+                if came:
+                    self._on_its_way = came = False
+                work = self._work.popleft() if self._work else None
+                if self._work and not self._on_its_way:
+                    with contextlib.suppress(RuntimeError):  # then this one does it afterwards
+                        self._call_one()
+                if work is None:
+                    if len(self._idle) >= self.most_idle:
+                        return
+                    self._idle.append(called)
+            if work is None:
+                came = called.acquire()
+            else:
+                work()
+                del work  # let go of arguments and results while waiting
 
 
 _threads = _Threads()
