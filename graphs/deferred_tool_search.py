@@ -8,7 +8,7 @@ included, one last call without tools gives the answer, flagged as having hit th
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import langgraph.types  # noqa: F401 - before langchain_core: the other order takes a third longer
 from langchain_core.language_models import BaseChatModel
@@ -25,16 +25,14 @@ from graphs.nodes import (
     search_catalog,
     validate_calls,
 )
-from graphs.rules import after_reply, rule
 from graphs.search_rules import (
-    STEPS_TO_END,
     after_approval,
+    after_model,
     after_search,
     after_tools,
     after_validation,
-    is_over,
 )
-from graphs.state import Input, Output, Standing, State
+from graphs.state import Input, Output, State
 from graphs.wiring import wire
 from tools.catalog import Catalog
 from tools.late_catalog import source_of
@@ -43,14 +41,6 @@ from tools.search_tools import loading_search
 NAME = "deferred_tool_search"
 DESCRIPTION = "A large library of tools: the model searches it, and what it finds is loaded."
 Context = DeferredContext
-
-
-@rule
-def after_model(
-    state: Standing,
-) -> Literal["tool calls", "answer", "ask again", "out of rounds"]:
-    """Stop at the first reply without tool calls."""
-    return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
 
 def build(

@@ -2,12 +2,18 @@
 
 from typing import Literal
 
-from graphs.rules import Onward, after_check, onward, over_budget, rule
+from graphs.rules import AfterReply, Onward, after_check, after_reply, onward, over_budget, rule
 from graphs.search_calls import is_search
 from graphs.state import Standing
 
 STEPS_TO_END = 5
 """Steps from a reply to the end: validate, search, approve, run, and `finalize`."""
+
+
+@rule
+def after_model(state: Standing) -> AfterReply:
+    """Stop at the first reply without tool calls."""
+    return after_reply(state, steps_to_end=STEPS_TO_END, over=is_over(state))
 
 
 @rule
