@@ -110,13 +110,14 @@ class CleanChunks:
             )
             yield ChatGenerationChunk(message=message)
 
-    def stop(self) -> Iterator[ChatGenerationChunk]:
-        """Yield what was held back, and say that the reply ends here, unread as the rest is."""
-        self._ear.stopped = True
+    def last(self) -> Iterator[ChatGenerationChunk]:
+        """Yield what was held back, and say that a reply ends here whose rest is not read."""
+        stopped = self._ear.stopped = self.ended
         yield from self.rest()
-        end = {"finish_reason": "stop"}
-        message = AIMessageChunk(content="", response_metadata=end, chunk_position="last")
-        yield ChatGenerationChunk(message=message)
+        if stopped:
+            end = {"finish_reason": "stop"}
+            message = AIMessageChunk(content="", response_metadata=end, chunk_position="last")
+            yield ChatGenerationChunk(message=message)
 
     def _said(self, key: Key, piece: str) -> str:
         """Push what counts of a piece of the reply's text."""

@@ -103,10 +103,9 @@ class GuardedModel(BaseChatModel):
                         run_manager.on_llm_new_token(clean.text, chunk=clean)
                     yield clean
                 if chunks.ended:
+                    _close(came)
                     break
-            if chunks.ended:
-                _close(came)
-            for clean in chunks.stop() if chunks.ended else chunks.rest():
+            for clean in chunks.last():
                 if run_manager:
                     run_manager.on_llm_new_token(clean.text, chunk=clean)
                 yield clean
@@ -127,10 +126,9 @@ class GuardedModel(BaseChatModel):
                         await run_manager.on_llm_new_token(clean.text, chunk=clean)
                     yield clean
                 if chunks.ended:
+                    await _aclose(came)
                     break
-            if chunks.ended:
-                await _aclose(came)
-            for clean in chunks.stop() if chunks.ended else chunks.rest():
+            for clean in chunks.last():
                 if run_manager:
                     await run_manager.on_llm_new_token(clean.text, chunk=clean)
                 yield clean
