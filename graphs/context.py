@@ -1,12 +1,15 @@
 """Run-time settings: what Studio draws as a form, and Python callers pass as `context=`."""
 
 import difflib
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from graphs.errors import UsageError
+from graphs.prompt_settings import PromptSetting, prompt_setting, prompts_among
+from prompts import TemplateError
 
 _MISSPELLED = 0.9
 
@@ -21,7 +24,12 @@ class Context(BaseModel):
 
     Unknown keys are ignored, because Studio and the servers send keys of their own, and one
     context may serve several variants. A key that is a setting but for its spelling is an error.
+
+    Attributes:
+        prompt_settings: Of the class: which of its fields are prompts.
     """
+
+    prompt_settings: ClassVar[Mapping[str, PromptSetting]] = {}
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
@@ -59,17 +67,28 @@ class Context(BaseModel):
         most=1_000_000,
     )
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        cls.prompt_settings = prompts_among(cls.model_fields)
+
     @model_validator(mode="before")
     @classmethod
-    def _know_what_is_misspelled(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            for key in data.keys() - cls.model_fields.keys():
-                if meant := _meant(str(key), cls.model_fields.keys() - data.keys()):
-                    raise PydanticCustomError(
-                        "misspelled",
-                        "{key} is no setting: did you mean {meant}?",
-                        {"key": str(key), "meant": meant},
-                    )
+    def _check_names_and_prompts(cls, data: Any) -> Any:
+        if not data or not isinstance(data, dict):
+            return data
+        for key in data.keys() - cls.model_fields.keys():
+            if meant := _meant(str(key), cls.model_fields.keys() - data.keys()):
+                raise PydanticCustomError(
+                    "misspelled",
+                    "{key} is no setting: did you mean {meant}?",
+                    {"key": str(key), "meant": meant},
+                )
+        for name in cls.prompt_settings.keys() & data.keys():
+            if isinstance(text := data[name], str) and text.strip():
+                try:
+                    cls.prompt_settings[name].parse(text, name)
+                except TemplateError as error:
+                    raise PydanticCustomError("prompt", "{why}", {"why": str(error)}) from None
         return data
 
     @property
@@ -88,12 +107,18 @@ class Context(BaseModel):
         return None
 
 
+def _told_first(prompt: str) -> Any:
+    about = "What the model is told first."
+    return prompt_setting(prompt, about, nodes=("call_model", "finalize"))
+
+
 class ToolRoundsContext(Context):
     """Settings of a variant that stops after a number of tool rounds."""
 
     max_tool_rounds: int = whole_number(
         5, "Tool rounds before the one last call, which has no tools."
     )
+    system_prompt: str = _told_first("system_prompt_with_tools")
 
     @property
     def cap(self) -> int:
@@ -108,6 +133,7 @@ class DeferredContext(ToolRoundsContext):
         6, "Tool rounds, searches included, before the one last call without tools."
     )
     search_results: int = whole_number(3, "Tools that one search loads at most.", most=20)
+    system_prompt: str = _told_first("system_prompt_with_tool_search")
 
 
 class ToolSearchContext(ToolRoundsContext):
@@ -119,6 +145,7 @@ class ToolSearchContext(ToolRoundsContext):
     search_results: int = whole_number(
         5, "Tools that one search returns where it does not ask for a number.", most=20
     )
+    system_prompt: str = _told_first("system_prompt_with_tool_search")
 
 
 class ToolCallsContext(Context):
@@ -127,6 +154,7 @@ class ToolCallsContext(Context):
     max_tool_calls: int = whole_number(
         10, "Tool calls for one question before the last call, which has no tools."
     )
+    system_prompt: str = _told_first("system_prompt_with_tools")
 
     @property
     def cap(self) -> int:
@@ -147,6 +175,7 @@ class StepsContext(Context):
         "Steps, each a model call and its tool calls, before the one last call, which "
         "has no tools.",
     )
+    full_agent_prompt: str = _told_first("full_agent")
 
     @property
     def cap(self) -> int:

@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from pydantic.fields import FieldInfo
+
 from graphs import GRAPHS
 from graphs.notebook.drawing import drawing
+from graphs.prompt_settings import PromptSetting
 
 HOME = Path(__file__).parent
 
@@ -43,12 +46,18 @@ def section(name: str, module: ModuleType) -> str:
     paragraph = " ".join(inspect.cleandoc(module.__doc__ or "").split())
     fields = module.graph.builder.context_schema.model_fields
     settings = "\n".join(
-        f"| `{field}` | `{info.default!r}` | {info.description} |" for field, info in fields.items()
+        f"| `{field}` | `{_default(info)}` | {info.description} |" for field, info in fields.items()
     )
     return (
         f"## {name}\n\n{paragraph}\n\n```mermaid\n{mermaid}\n```\n\n"
         f"| setting | default | what it does |\n|---|---|---|\n{settings}\n"
     )
+
+
+def _default(info: FieldInfo) -> str:
+    """Tell what a setting is where none is given; a prompt's text stands in its file."""
+    prompt = info.json_schema_extra
+    return f"prompts/{prompt.file}.md" if isinstance(prompt, PromptSetting) else repr(info.default)
 
 
 def main(arguments: Sequence[str], home: Path = HOME) -> int:

@@ -15,16 +15,17 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 
 from graphs.action_space import action_space
-from graphs.context import Context
 from graphs.model_source import ANY, ModelSource
 from graphs.nodes import answer, approve, run_tools, take_step, validate_calls
 from graphs.rules import Rule, rule
+from graphs.rung_contexts import WorkflowContext
 from graphs.state import Input, Output, Standing, State, current
 from graphs.wiring import wire
 from graphs.workflow_steps import STEPS, Step, read_steps
 
 NAME = "fixed_workflow"
 DESCRIPTION = "Rung 2: a route wired in advance: retrieve, retrieve again, synthesize."
+Context = WorkflowContext
 
 __all__ = ["DESCRIPTION", "NAME", "STEPS", "Context", "Step", "build", "graph"]
 
@@ -102,7 +103,7 @@ def build(
             step.name,
             take_step(
                 source,
-                step.template(own),
+                step.system_prompt(own, Context),
                 tools=own,
                 context=Context,
                 name=step.name,
@@ -116,7 +117,7 @@ def build(
         names[-1],
         answer(
             plain,
-            route[-1].template([]),
+            route[-1].system_prompt([], Context),
             tools=contracts,
             context=Context,
             after=after,

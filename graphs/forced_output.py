@@ -17,6 +17,7 @@ from graphs import context as settings
 from graphs import state as shared
 from graphs.errors import UsageError
 from graphs.nodes import force_call, validate_record
+from graphs.prompt_settings import prompt_setting
 from graphs.records import Rejection
 from graphs.rules import rule
 from graphs.support_request import SupportRequest
@@ -31,6 +32,10 @@ TOOL_DESCRIPTION = "Record what the text says, in one call; leave out nothing, i
 
 class Context(settings.Context):
     """Settings of the variant, which has no cap: it calls the model once."""
+
+    system_prompt: str = prompt_setting(
+        "system_prompt_with_tools", "What the model is told first.", nodes=("call_model",)
+    )
 
 
 class State(shared.State):

@@ -15,18 +15,18 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from graphs.context import StepsContext
 from graphs.errors import UsageError
 from graphs.names import is_node_name
 from graphs.nodes import climb
 from graphs.receipts import Receipt
 from graphs.rules import rule
+from graphs.rung_contexts import LadderContext
 from graphs.state import Input, Output, State
 from graphs.variants import GRAPHS
 
 NAME = "ladder"
 DESCRIPTION = "The lowest rung that answers: it climbs on a named failure, a receipt a rung."
-Context = StepsContext
+Context = LadderContext
 
 RUNGS = ("one_call", "fixed_workflow", "full_agent")
 

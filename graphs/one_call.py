@@ -15,15 +15,16 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 
 from graphs.action_space import action_space
-from graphs.context import Context
 from graphs.incomplete import judged
 from graphs.nodes import answer, approve, call_model, run_tools, validate_calls
 from graphs.rules import AfterReply, after_reply, rule
+from graphs.rung_contexts import OneCallContext
 from graphs.state import Input, Output, Standing, State, current
 from graphs.wiring import wire
 
 NAME = "one_call"
 DESCRIPTION = "Rung 1: one round of tool calls, then the answer."
+Context = OneCallContext
 
 STEPS_TO_END = 4
 """Steps from a reply with calls to the end: `validate_calls`, `approve`, `run_tools`, `answer`."""

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph import StateGraph
 
-import prompts
 from graphs.context import Context
 from graphs.model_source import ModelSource
+from graphs.prompt_of_run import PromptOfRun
 from graphs.reach import Reach
 from graphs.redaction import RedactingGraph, policy_of
 from graphs.state import Input, Output, State
-from prompts import Template
+from graphs.system_prompt import SystemPrompt
+from prompts import LateList, Template, with_tools
 from tools import Contract, ToolSet
 
 
@@ -27,7 +28,7 @@ class Wiring(NamedTuple):
 
     builder: StateGraph[Any, Any, Any, Any]
     source: ModelSource
-    prompt: Template
+    prompt: SystemPrompt
 
 
 def wire(
@@ -53,13 +54,19 @@ def wire(
         forced: The tool that the model is told to call.
         reach: The tools that there are, where they are not these alone.
         library: Those that a search finds; what their file takes out is taken out.
-        prompt: The system prompt's name.
+        prompt: The system prompt's name in `prompts/`.
 
     Raises:
         ModelError: The model can't be used as it is configured.
         TemplateError: The prompt is wrong.
     """
-    template = prompts.load(prompt, names={"company", "memory_notes"})
+
+    def finish(template: Template) -> Template:
+        if isinstance(tools, ToolSet):
+            return LateList.of(template, tools)
+        return with_tools(template, tools)
+
+    system_prompt = SystemPrompt(PromptOfRun(prompt, context, finish=finish))
     builder = RedactingGraph(
         state,
         policy=policy_of(tools, library),
@@ -68,6 +75,4 @@ def wire(
         output_schema=output,
     )
     source = ModelSource(model, tools, forced=forced, reach=reach)
-    if isinstance(tools, ToolSet):
-        return Wiring(builder, source, prompts.LateList.of(template, tools))
-    return Wiring(builder, source, prompts.with_tools(template, tools))
+    return Wiring(builder, source, system_prompt)

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import prompts
+from graphs.context import Context
 from graphs.errors import UsageError
 from graphs.names import is_node_name
-from prompts import Template
+from graphs.prompt_of_run import FixedPrompt, PromptOfRun
+from graphs.prompt_settings import PLACES
+from graphs.system_prompt import SystemPrompt
+from prompts import LateList, Template, parse, with_tools
 from tools import Contract, ToolSet, tool_set
-
-NAMES = {"company", "memory_notes"}
-"""The places that a step's prompt must have."""
 
 _TAKEN = {"validate_calls", "approve", "run_tools"}
 
@@ -33,19 +33,26 @@ class Step:
     prompt: str
     tools: tuple[str, ...] | None = None
 
-    def template(self, tools: Iterable[Contract]) -> Template:
-        """Parse its prompt, its list of tools true to those it has.
+    def system_prompt(self, tools: Iterable[Contract], context: type[Context]) -> SystemPrompt:
+        """Return its prompt, its list of tools true to those it has.
+
+        Args:
+            tools: Those it has.
+            context: The variant's settings, of which one may give another text for a file's.
 
         Raises:
             TemplateError: The prompt is missing or wrong.
         """
+
+        def finish(template: Template) -> Template:
+            if isinstance(tools, OwnTools):
+                return LateList.of(template, tools)
+            return with_tools(template, list(tools))
+
         if "{{" in self.prompt:
-            template = prompts.parse(self.prompt, names=NAMES, source=f"step {self.name}")
-        else:
-            template = prompts.load(self.prompt, names=NAMES)
-        if isinstance(tools, OwnTools) and not tools.is_ready:
-            return prompts.LateList.of(template, tools)
-        return prompts.with_tools(template, list(tools))
+            template = parse(self.prompt, names=PLACES, source=f"step {self.name}")
+            return SystemPrompt(FixedPrompt(finish(template)))
+        return SystemPrompt(PromptOfRun(self.prompt, context, finish=finish))
 
     def own_tools(self, tools: Sequence[Contract]) -> Iterable[Contract]:
         """Choose its tools among the graph's: now, or once servers have listed theirs.

@@ -2,15 +2,14 @@
 
 One syntax and nothing else: a name is a lower-case identifier, single braces, `%` and `$` are plain
 text, and a value that itself holds `{{...}}` is not looked at again. What is wrong with a template
-is found when it is parsed, that is when a graph is built, and never in the middle of a run.
+is found when it is parsed: when a graph is built, or a run's settings are read; in the middle of a
+run only where its file was edited meanwhile.
 """
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
-_FOLDER = Path(__file__).parent
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _NAME = re.compile(r"[a-z][a-z_]*\Z")
 
@@ -100,20 +99,6 @@ def parse(text: str, *, names: Collection[str], source: str = "template") -> Tem
     if any("{{" in literal or "}}" in literal for literal in parts[::2]):
         raise TemplateError(f"{source}: a '{{{{' or '}}}}' without its partner")
     return Template(source, text, parts)
-
-
-def load(name: str, *, names: Collection[str]) -> Template:
-    """Read `prompts/<name>.md` and parse it.
-
-    Raises:
-        TemplateError: There is no such prompt, or it is wrong.
-    """
-    path = _FOLDER / f"{name}.md"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise TemplateError(f"prompts/{name}.md can't be read: {error.strerror}") from error
-    return parse(text.rstrip("\n"), names=names, source=f"prompts/{name}.md")
 
 
 def _listed(names: Collection[str]) -> str:

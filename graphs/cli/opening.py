@@ -83,14 +83,17 @@ def check_limits(name: str | None, settings: Settings) -> None:
     name = name or DEFAULT_GRAPH
     if name not in GRAPHS:
         return
-    known = GRAPHS[name].Context.model_fields
+    known, prompts = GRAPHS[name].Context.model_fields, GRAPHS[name].Context.prompt_settings
     for field in settings.context():
         if field in known:
             continue
         if field in OPTIONS:
             raise UsageError(f"{OPTIONS[field]} is not for --graph {name}, which has no such limit")
-        ours = ", ".join(sorted(known.keys() - OPTIONS.keys() - {"model"}))
-        raise UsageError(f"--set {field}: {name} has no such setting; it has {ours}")
+        ours = ", ".join(sorted(known.keys() - OPTIONS.keys() - {"model"} - prompts.keys()))
+        raise UsageError(
+            f"--set {field}: {name} has no such setting; it has {ours}; "
+            f"and the prompts {', '.join(prompts)}"
+        )
 
 
 def _check_context(name: str, settings: Settings) -> None:

@@ -17,7 +17,6 @@ from graphs.system_prompt import SystemPrompt
 from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
 from graphs.usage import usage_of
 from graphs.waiting import Steps
-from prompts import Template
 from tools import Contract
 
 NOT_RUN = "not executed: no further tool call can be made for this question"
@@ -26,7 +25,7 @@ EMPTY_REPLY = "Your last reply was empty. Answer the question in plain language.
 
 def answer(
     source: ModelSource,
-    prompt: Template,
+    prompt: SystemPrompt,
     *,
     tools: Sequence[Contract],
     context: type[Context],
@@ -44,13 +43,12 @@ def answer(
 
     Args:
         source: The model.
-        prompt: The system prompt, with the places `company` and `memory_notes`.
+        prompt: The system prompt.
         tools: The tools of the steps before, whose names may be written as text.
         context: The variant's settings.
         after: What comes before the answer, in the singular: "one tool round".
         name: The node's name.
     """
-    system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -58,7 +56,7 @@ def answer(
         if not source.is_ready(scope.context):
             yield source.prepare(scope.context)
         progress = progress_of(state, question) or begin(question, scope.context.cap)
-        system = yield from system_prompt.fill(scope)
+        system = yield from prompt.fill(scope)
         closed = [source.reach.answer(call, _not_run(call)) for call in unanswered(messages)]
         recorded = [*messages, *closed]
         view = model_view(recorded)

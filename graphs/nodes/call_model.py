@@ -42,7 +42,6 @@ from graphs.transcript import (
 )
 from graphs.usage import usage_of
 from graphs.waiting import Steps
-from prompts import Template
 from tools import Contract
 
 EMPTY_REPLY = "Your last reply was empty. Call a tool, or answer the question in plain language."
@@ -54,7 +53,7 @@ WRITTEN_CALL = (
 
 def call_model(
     source: ModelSource,
-    prompt: Template,
+    prompt: SystemPrompt,
     *,
     tools: Sequence[Contract] | Reach,
     context: type[Context],
@@ -74,14 +73,13 @@ def call_model(
 
     Args:
         source: The model.
-        prompt: The system prompt, with the places `company` and `memory_notes`.
+        prompt: The system prompt.
         tools: The tools it is shown; those that change state are left out of a read-only run.
         context: The variant's settings.
         judge: Looks at the ending that a reply makes, and may flag it.
         straight: Whether a reply whose calls may all run as they stand is checked here, and its
             calls go straight to the tools.
     """
-    system_prompt = SystemPrompt(prompt)
     reach = as_reach(tools)
     check = Check(reach, approval=True)
 
@@ -98,7 +96,7 @@ def call_model(
             update = new_run(state, scope)
             state = {**state, "loaded": []}
             closed = yield from closed_calls(state, scope, reach)
-        system = yield from system_prompt.fill(scope)
+        system = yield from prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
         loaded = loaded_tools(state)

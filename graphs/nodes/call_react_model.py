@@ -66,8 +66,8 @@ def call_react_model(
         progress, closed, update = yield from started(state, scope, question.id or "")
         turns = turns_of(messages, question.id or "")
         view = yield from recall.view(turns, state, scope)
-        sent = messages_of(view, prompt, messages, question, settings.observation_limit)
-        system = yield from prompt.system(scope)
+        system, opening = yield from prompt.fill(scope)
+        sent = messages_of(view, opening, messages, question, settings.observation_limit)
         recorded = [*messages, *closed]
         asked = yield from ask(
             source, system, sent, recorded, scope, offered=(), stop=[STOP], cut=Said

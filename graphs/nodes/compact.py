@@ -39,7 +39,7 @@ def compact(
         counter: Counts the request.
         context: The variant's settings.
     """
-    summarizer = Summarizer(source)
+    summarizer = Summarizer(source, context)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         settings = settings_of(scope.context, CompactionContext)

@@ -52,8 +52,8 @@ class WindowCounter:
         messages, question = state["messages"], newest_question(state["messages"])
         view = view_of(turns, done)
         most = settings.observation_limit
-        sent = messages_of(view, self._prompt, messages, question, most)
-        system: BaseMessage = yield from self._prompt.system(scope)
+        system, opening = yield from self._prompt.fill(scope)
+        sent = messages_of(view, opening, messages, question, most)
         if not self._source.is_ready(settings):
             yield self._source.prepare(settings)
         name = self._source.name(settings)

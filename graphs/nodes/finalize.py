@@ -15,14 +15,17 @@ from graphs.system_prompt import SystemPrompt
 from graphs.transcript import failed_result, model_view, newest_question, reply_calls, unanswered
 from graphs.usage import usage_of
 from graphs.waiting import Steps
-from prompts import Template
 
 OFF = "not executed: the tools are off, the limit is reached"
 NO_ANSWER = "I couldn't complete this within the tool calls that I was allowed."
 
 
 def finalize(
-    source: ModelSource, prompt: Template, *, context: type[Context], counted: str = "tool round"
+    source: ModelSource,
+    prompt: SystemPrompt,
+    *,
+    context: type[Context],
+    counted: str = "tool round",
 ) -> Node:
     """Make the node that asks for an answer from what was found so far.
 
@@ -38,7 +41,6 @@ def finalize(
         context: The variant's settings.
         counted: What the cap counts, in the singular.
     """
-    system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -46,7 +48,7 @@ def finalize(
         if not source.is_ready(scope.context):
             yield source.prepare(scope.context)
         progress = progress_of(state, question) or begin(question, scope.context.cap)
-        system = yield from system_prompt.fill(scope)
+        system = yield from prompt.fill(scope)
         closed = [source.reach.answer(call, _off(call)) for call in unanswered(messages)]
         recorded = [*messages, *closed]
         view = model_view(recorded)

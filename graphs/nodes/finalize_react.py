@@ -57,8 +57,8 @@ def finalize_react(
         recorded = [*messages, *closed]
         view = yield from recall.view(turns_of(recorded, asked_by), state, scope)
         most = settings.observation_limit
-        sent = messages_of(view, prompt, messages, question, most, closing=MUST_ANSWER)
-        system = yield from prompt.system(scope)
+        system, opening = yield from prompt.fill(scope)
+        sent = messages_of(view, opening, messages, question, most, closing=MUST_ANSWER)
         asked = yield from ask(
             source, system, sent, recorded, scope, offered=(), stop=[STOP], cut=Said
         )

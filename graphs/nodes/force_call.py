@@ -12,12 +12,11 @@ from graphs.system_prompt import SystemPrompt
 from graphs.transcript import newest_question
 from graphs.usage import usage_of
 from graphs.waiting import Steps
-from prompts import Template
 from tools.record import RecordTool
 
 
 def force_call(
-    source: ModelSource, prompt: Template, *, tool: RecordTool, context: type[Context]
+    source: ModelSource, prompt: SystemPrompt, *, tool: RecordTool, context: type[Context]
 ) -> Node:
     """Make the node that asks the model to call one tool.
 
@@ -31,11 +30,10 @@ def force_call(
 
     Args:
         source: The model, with the tool it is told to call.
-        prompt: The system prompt, with the places `company` and `memory_notes`.
+        prompt: The system prompt.
         tool: The tool.
         context: The variant's settings.
     """
-    system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -44,7 +42,7 @@ def force_call(
             yield source.prepare(scope.context)
         update = new_run(state, scope)
         closed = yield from closed_calls(state, scope, source.reach)
-        system = yield from system_prompt.fill(scope)
+        system = yield from prompt.fill(scope)
         view = [*(said for said in messages if said.type == "system"), question]
         offered = [tool.name]
         recorded = [*messages, *closed]

@@ -16,13 +16,12 @@ from graphs.system_prompt import SystemPrompt
 from graphs.transcript import model_view, newest_question
 from graphs.usage import usage_of
 from graphs.waiting import Steps
-from prompts import Template
 from tools import Contract
 
 
 def take_step(
     source: ModelSource,
-    prompt: Template,
+    prompt: SystemPrompt,
     *,
     tools: Iterable[Contract],
     context: type[Context],
@@ -39,13 +38,12 @@ def take_step(
 
     Args:
         source: The model, told to call a tool.
-        prompt: The step's system prompt, with the places `company` and `memory_notes`.
+        prompt: The step's system prompt.
         tools: The tools of the step; those that change state are left out of a read-only run.
         context: The variant's settings.
         name: The step's name, and the node's.
         first: Whether it is the first step.
     """
-    system_prompt = SystemPrompt(prompt)
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         messages = state["messages"]
@@ -60,7 +58,7 @@ def take_step(
             progress = begin(question, scope.context.cap)
             update = new_run(state, scope)
             closed += yield from closed_calls(state, scope, source.reach)
-        system = yield from system_prompt.fill(scope)
+        system = yield from prompt.fill(scope)
         recorded = [*messages, *closed]
         view = model_view(recorded)
         offered = [tool.name for tool in tools if may_run(tool, scope.context)]

@@ -6,6 +6,16 @@ from typing import TypeVar
 from pydantic import Field
 
 from graphs.context import Context, whole_number
+from graphs.prompt_settings import prompt_setting
+from graphs.react.prompt_text import (
+    NOTES,
+    PLACES,
+    PROGRESS,
+    PROGRESS_PLACES,
+    REACT,
+    SUMMARIZER,
+    cut,
+)
 
 Settings = TypeVar("Settings", bound="ReactContext")
 
@@ -31,6 +41,19 @@ class ReactContext(Context):
     stuck_after: int = whole_number(
         3, "The same action in a row that ends the run as stuck.", least=2
     )
+    react_prompt: str = prompt_setting(
+        REACT,
+        "Format, actions and rules, and behind them the question.",
+        nodes=("call_model", "finalize"),
+        names=PLACES,
+        check=cut,
+    )
+    earlier_notes_prompt: str = prompt_setting(
+        NOTES,
+        "What stands below the rules where the user has notes.",
+        nodes=("call_model", "finalize"),
+        names={"memory_notes"},
+    )
 
     @property
     def cap(self) -> int:
@@ -47,6 +70,19 @@ class NotesContext(ReactContext):
     kept_turns: int = whole_number(8, "The newest turns that the model is shown.")
     notes_limit: int = whole_number(
         4000, "Characters of the notes file; a longer text is refused.", least=10, most=1_000_000
+    )
+    react_prompt: str = prompt_setting(
+        REACT,
+        "Format, actions and rules, and behind them the question.",
+        nodes=("call_model",),
+        names=PLACES,
+        check=cut,
+    )
+    earlier_notes_prompt: str = prompt_setting(
+        NOTES,
+        "What stands below the rules where the user has notes.",
+        nodes=("call_model",),
+        names={"memory_notes"},
     )
 
 
@@ -68,6 +104,15 @@ class CompactionContext(ReactContext):
         description="The fraction of the window from which on the history is summarized.",
     )
     kept_turns: int = whole_number(3, "The newest turns that a summary leaves as they are.")
+    summarizer_prompt: str = prompt_setting(
+        SUMMARIZER, "What the summarizer is told first.", nodes=("compact",), names=()
+    )
+    progress_prompt: str = prompt_setting(
+        PROGRESS,
+        "How the summarizer is shown what it summarizes.",
+        nodes=("compact",),
+        names=PROGRESS_PLACES,
+    )
 
     @property
     def threshold(self) -> int:

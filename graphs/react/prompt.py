@@ -1,15 +1,37 @@
 """The ReAct prompt, filled for a run: the rules for the system, the question for the user."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 from langchain_core.messages import SystemMessage
 
-import prompts
+from graphs.context import Context
 from graphs.node import Scope
+from graphs.prompt_of_run import MOST_KEPT, PromptOfRun
+from graphs.react.prompt_text import NOTES, PLACES, REACT, cut
 from graphs.waiting import Steps, Wait
-from prompts import Template, TemplateError, action_lines
-from tools import Contract, ToolSet
+from prompts import Template
+from tools import ToolSet
 from tools.notes import aread_notes, read_notes, render_notes
+
+
+class Filled(NamedTuple):
+    """The prompt of a run.
+
+    Attributes:
+        system: The system prompt.
+        opening: The line with the question, and what follows it.
+    """
+
+    system: SystemMessage
+    opening: Template
+
+
+class _Made(NamedTuple):
+    """A prompt with its tools, and the edition of those."""
+
+    edition: int
+    rules: str
+    opening: Template
 
 
 class ReactPrompt:
@@ -22,46 +44,43 @@ class ReactPrompt:
     Args:
         tools: The tools that exist; a read-only run is told of those alone that change nothing.
             Servers that list some of them are not asked before a run needs the prompt.
+        context: The variant's settings, of which some may give other prompts.
 
     Raises:
         TemplateError: The prompt is wrong.
     """
 
-    def __init__(self, tools: ToolSet) -> None:
-        self._template = prompts.load("react", names={"tool_descriptions", "question"})
-        self._notes = prompts.load("earlier_notes", names={"memory_notes"})
+    def __init__(self, tools: ToolSet, context: type[Context]) -> None:
+        self._prompt = PromptOfRun(REACT, context, names=PLACES, check=cut)
+        self._notes = PromptOfRun(NOTES, context, names={"memory_notes"})
         self._tools = tools
-        _, self._opening = _cut(self._template, ())
-        self._made: dict[bool, tuple[int, str]] = {}
+        self._made: dict[tuple[str, bool], _Made] = {}
 
-    def _rules(self, *, read_only: bool) -> str:
-        """Return what is above the question, with the tools as they are listed now."""
-        edition, text = self._made.get(read_only, (-1, ""))
-        if edition != self._tools.edition or not self._tools.is_ready:
+    def _of(self, template: Template, *, read_only: bool) -> _Made:
+        """Cut the prompt, with the tools as they are listed now."""
+        key = template.text, read_only
+        made = self._made.get(key)
+        if made is None or made.edition != self._tools.edition or not self._tools.is_ready:
             tools = [tool for tool in self._tools if tool.effect == "read_only" or not read_only]
-            text, _ = _cut(self._template, tools)
-            self._made[read_only] = self._tools.edition, text
-        return text
+            made = _Made(self._tools.edition, *cut(template, tools))
+            while len(self._made) >= MOST_KEPT:
+                self._made.pop(next(iter(self._made)), None)
+            self._made[key] = made
+        return made
 
-    def system(self, scope: Scope) -> Steps[SystemMessage]:
-        """Return the system prompt of a run."""
-        text = self._rules(read_only=scope.context.read_only)
+    def fill(self, scope: Scope) -> Steps[Filled]:
+        """Return the prompt of a run.
+
+        Raises:
+            TemplateError: A prompt's file was edited since the graph was built, and is wrong.
+        """
+        template = yield from self._prompt.now(scope)
+        made = self._of(template, read_only=scope.context.read_only)
+        text = made.rules
         store, user = scope.store, scope.context.user
         if store is not None and user is not None:
             notes = yield Wait(lambda: read_notes(store, user), lambda: aread_notes(store, user))
             if notes:
-                text = f"{text}\n\n{self._notes.render(memory_notes=render_notes(notes))}"
-        return SystemMessage(text)
-
-    def question(self, question: str) -> str:
-        """Return the line with the question, and what follows it."""
-        return self._opening.render(question=question)
-
-
-def _cut(template: Template, tools: Sequence[Contract]) -> tuple[str, Template]:
-    filled = template.fill(tool_descriptions=action_lines(tools))
-    above, line, below = filled.parts[0].rpartition("\n")
-    if not above.strip():
-        raise TemplateError(f"{template.source}: {{{{question}}}} must stand below the rules")
-    opening = Template(template.source, template.text, (below, *filled.parts[1:]))
-    return above.rstrip() + line.rstrip(), opening
+                below = yield from self._notes.now(scope)
+                text = f"{text}\n\n{below.render(memory_notes=render_notes(notes))}"
+        return Filled(SystemMessage(text), made.opening)

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-import prompts
 from graphs.asking import ask
 from graphs.model_source import ModelSource
 from graphs.models.quirks import answer_text
 from graphs.node import Scope
+from graphs.prompt_of_run import PromptOfRun
 from graphs.react.context import CompactionContext, settings_of
 from graphs.react.keywords import quoted
+from graphs.react.prompt_text import PROGRESS, PROGRESS_PLACES, SUMMARIZER
 from graphs.react.summary import Compacted
 from graphs.react.summary_parts import parts_of
 from graphs.react.turns import Turn
@@ -50,17 +51,16 @@ class Summarizer:
 
     Args:
         source: The model.
+        context: The variant's settings, of which some may give other prompts.
 
     Raises:
         TemplateError: A prompt is wrong.
     """
 
-    def __init__(self, source: ModelSource) -> None:
+    def __init__(self, source: ModelSource, context: type[CompactionContext]) -> None:
         self._source = source
-        self._system = prompts.load("summarize_progress", names=())
-        self._history = prompts.load(
-            "progress_to_summarize", names={"question", "progress", "transcript"}
-        )
+        self._system = PromptOfRun(SUMMARIZER, context, names=())
+        self._history = PromptOfRun(PROGRESS, context, names=PROGRESS_PLACES)
 
     def summarize(
         self, done: Compacted, turns: Sequence[Turn], state: State, scope: Scope
@@ -82,12 +82,13 @@ class Summarizer:
         new = "\n".join(written(turn, most) for turn in old)
         replaced = f"{done.text}\n{new}"
         question = str(newest_question(state["messages"]).text)
-        history = self._history.render(
+        told, shown = (yield from self._system.now(scope)), (yield from self._history.now(scope))
+        history = shown.render(
             question=question,
             progress=quoted(done.text) or "(nothing yet)",
             transcript="\n".join(quoted(written(turn, most)) for turn in old),
         )
-        system, view = SystemMessage(self._system.text), [HumanMessage(history)]
+        system, view = SystemMessage(told.text), [HumanMessage(history)]
         failures: list[str] = []
         left = TRIES
         while left > 0:

@@ -9,11 +9,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from graphs.node import Scope, Update
 from graphs.react.keywords import behind_keyword
-from graphs.react.prompt import ReactPrompt
 from graphs.react.turns import Turn, exchanges
 from graphs.state import State
 from graphs.transcript import INTERRUPTED
 from graphs.waiting import Steps
+from prompts import Template
 from tools import limit
 from tools.limits import whole_size
 
@@ -77,7 +77,7 @@ class WholeTranscript:
 
 def messages_of(
     view: View,
-    prompt: ReactPrompt,
+    opening: Template,
     messages: Sequence[BaseMessage],
     question: HumanMessage,
     limit_to: int,
@@ -90,7 +90,7 @@ def messages_of(
 
     Args:
         view: What is shown.
-        prompt: The ReAct prompt.
+        opening: The line with the question, and what follows it.
         messages: The transcript.
         question: The question of the run, which is kept byte for byte.
         limit_to: Characters of an Observation.
@@ -98,7 +98,7 @@ def messages_of(
     """
     written: list[BaseMessage] = [m for m in messages if isinstance(m, SystemMessage)]
     written += _earlier(messages, question.id or "")
-    asked = prompt.question(str(question.text))
+    asked = opening.render(question=str(question.text))
     parts = [part for part in (view.above, asked, view.below) if part]
     others = [] if isinstance(question.content, str) else _no_text(question.content)
     pending = "\n\n".join(parts)

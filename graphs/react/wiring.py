@@ -54,4 +54,4 @@ def wire_react(
         output_schema=output,
     )
     listed = tool_set(tools)
-    return ReactWiring(builder, ModelSource(model, listed), ReactPrompt(listed))
+    return ReactWiring(builder, ModelSource(model, listed), ReactPrompt(listed, context))
