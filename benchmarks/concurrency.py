@@ -1,11 +1,12 @@
 """Many runs at once against a model that takes its time, beside `create_agent` and the ideal.
 
-    python -m benchmarks.concurrency [URL] [--runs 200] [--rounds 5] [--latency 0.05] [--turns 3]
+    python -m benchmarks.concurrency [URL] [--runs 200] [--rounds 5] [--latency 0.05] [--turns 5]
 
 The ideal is that of a model which serves all runs at the same time, where nothing else takes any:
 one latency for each round, and one for the answer. Each turn runs every contender once, so that
-noise meets all of them; what is told is the median of the turns. A run is lost where its answer, or
-a message of its thread as the saver has it, is missing; one lost run ends the measurement.
+noise meets all of them; what is told is the median of the turns, and the ratios are taken turn by
+turn. A run is lost where its answer, or a message of its thread as the saver has it, is missing;
+one lost run ends the measurement.
 
 URL is a Postgres server (`postgresql://...`; `RUNGS_DATABASE_URL` without it). Where there is none,
 one is started in a folder of its own, if this machine has Postgres; else that part is left out.
@@ -17,7 +18,7 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -126,14 +127,14 @@ async def rungs(db: str, load: Load) -> AsyncIterator[Contender]:
 
 
 @asynccontextmanager
-async def on_sqlite(db: str, load: Load) -> AsyncIterator[Contender]:
-    """Open `create_agent` on the SQLite saver of `open_graph`."""
+async def same_saver(db: str, load: Load) -> AsyncIterator[Contender]:
+    """Open `create_agent` on the saver that `open_graph` takes there."""
     async with await asyncio.to_thread(open_memory, db) as memory:
         yield Contender(_agent(load, memory.saver), None, uuid4().hex)
 
 
 @asynccontextmanager
-async def on_postgres(db: str, load: Load) -> AsyncIterator[Contender]:
+async def langgraphs_saver(db: str, load: Load) -> AsyncIterator[Contender]:
     """Open `create_agent` on LangGraph's `AsyncPostgresSaver`, with a pool of connections."""
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from psycopg.rows import dict_row
@@ -141,7 +142,7 @@ async def on_postgres(db: str, load: Load) -> AsyncIterator[Contender]:
 
     options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     async with AsyncConnectionPool(db, max_size=CONNECTIONS, open=False, kwargs=options) as pool:
-        saver = AsyncPostgresSaver(pool)  # type: ignore[arg-type]
+        saver = AsyncPostgresSaver(pool)
         await saver.setup()
         yield Contender(_agent(load, saver), None, uuid4().hex)
 
@@ -191,39 +192,47 @@ def _in_threads(who: Contender, load: Load) -> Turn:
     return Turn(wall, each)
 
 
+How = Callable[[Open, str, Load], Coroutine[Any, Any, Turn]]
+WAYS: dict[str, How] = {"threads": in_threads, "asyncio": on_a_loop}
+
+
 def _check(values: dict[str, Any], load: Load) -> None:
     kinds = [message.type for message in values["messages"]]
     if kinds != ["human", *["ai", "tool"] * load.rounds, "ai"]:
         raise SystemExit(f"a run is lost: its thread holds {kinds}")
 
 
-def measured(db: str, theirs: Open, how: Any, load: Load, turns: int) -> list[list[str]]:
-    """Measure both on one database, in turns, and return their rows of the table."""
-    seen: dict[str, list[Turn]] = {"rungs": [], "create_agent": []}
+def measured(
+    where: str, db: str, how: How, others: dict[str, Open], load: Load, *, turns: int
+) -> list[list[str]]:
+    """Measure `rungs` and the others on one database, in turns, and return rows of the table."""
+    contenders = [("rungs", rungs), *others.items()]
+    seen: dict[str, list[Turn]] = {name: [] for name, _ in contenders}
     for turn in range(turns):
-        both: list[tuple[str, Open]] = [("rungs", rungs), ("create_agent", theirs)]
-        for name, open_one in both if turn % 2 else reversed(both):
+        for name, open_one in contenders if turn % 2 else reversed(contenders):
             gc.collect()
             seen[name].append(asyncio.run(how(open_one, db, load)))
-
-    def beside(value: Callable[[Turn], float]) -> float:
-        pairs = zip(seen["rungs"], seen["create_agent"], strict=True)
-        return statistics.median(value(ours) / value(other) for ours, other in pairs)
-
     rows = []
     for name, done in seen.items():
         wall = statistics.median(turn.wall for turn in done)
         p95 = statistics.median(turn.p95 for turn in done)
-        row = [name, f"{load.runs / wall:.0f}", f"{load.ideal / wall:.3f}"]
-        row += [f"{p95:.2f}", f"{p95 / load.ideal:.1f}"]
-        ours = name == "rungs"
-        row += [f"{1 / beside(lambda turn: turn.wall):.2f}" if ours else ""]
-        row += [f"{beside(lambda turn: turn.p95):.2f}" if ours else ""]
-        rows.append(row)
+        pairs = list(zip(seen["rungs"], done, strict=True))
+        rows.append(
+            [
+                f"{where}: {name}",
+                f"{load.runs / wall:.0f}",
+                f"{load.ideal / wall:.3f}",
+                f"{p95:.2f}",
+                f"{p95 / load.ideal:.1f}",
+                f"{statistics.median(other.wall / ours.wall for ours, other in pairs):.2f}",
+                f"{statistics.median(ours.p95 / other.p95 for ours, other in pairs):.2f}",
+            ]
+        )
     return rows
 
 
-HEADINGS = ["", "runs/s", "of ideal", "p95 s", "to ideal", "runs/s to agent", "p95 to agent"]
+HEADINGS = ["", "runs/s", "of ideal", "p95 s", "to ideal", "rungs: runs/s", "rungs: p95"]
+"""The last two: what `rungs` has of it, as a ratio to that row."""
 
 
 def main() -> None:
@@ -237,18 +246,20 @@ def main() -> None:
     load = Load(given.runs, given.rounds, given.latency)
     print(f"{load.runs} runs at once of {load.rounds} rounds, {load.latency * 1000:g} ms a reply")
     print(f"the ideal: {load.ideal:.2f} s a run, {load.runs / load.ideal:.0f} runs/s")
+    agents: dict[str, Open] = {"create_agent, same saver": same_saver}
+    langgraphs: dict[str, Open] = {"create_agent, LangGraph's saver": langgraphs_saver}
     rows = []
     with TemporaryDirectory() as folder:
-        for words, how in (("threads", in_threads), ("asyncio", on_a_loop)):
+        for words, how in WAYS.items():
             db = str(Path(folder) / f"{words}.sqlite")
-            told = measured(db, on_sqlite, how, load, given.turns)
-            rows += [[f"SQLite, {words}: {name}", *row] for name, *row in told]
+            rows += measured(f"SQLite, {words}", db, how, agents, load, turns=given.turns)
     with postgres(given.url) as (url, why):
         if url is None:
             print(f"Postgres is left out: {why}")
         else:
-            told = measured(url, on_postgres, on_a_loop, load, given.turns)
-            rows += [[f"Postgres, asyncio: {name}", *row] for name, *row in told]
+            for words, how in WAYS.items():
+                others = agents | (langgraphs if how is on_a_loop else {})
+                rows += measured(f"Postgres, {words}", url, how, others, load, turns=given.turns)
     print(table(HEADINGS, rows))
 
 
