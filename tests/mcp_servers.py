@@ -44,12 +44,16 @@ class Stub:
         )
 
     def received(self, method: str = "tools/call") -> list[Any]:
-        """Return what it was sent with a method: the parameters, or the message without any."""
+        """Return what it was sent with a method: the parameters, or the message without any.
+
+        Where progress is told to is left out.
+        """
         if not self._log.exists():
             return []
         lines = self._log.read_text(encoding="utf-8").splitlines()
         messages = [json.loads(line) for line in lines]
-        return [m.get("params", m) for m in messages if m.get("method") == method]
+        sent = [m.get("params", m) for m in messages if m.get("method") == method]
+        return [{key: value for key, value in one.items() if key != "_meta"} for one in sent]
 
     @property
     def pids(self) -> list[int]:
