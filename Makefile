@@ -56,6 +56,10 @@ test-mcp: $(DEV_READY) ## run the tests that start real MCP servers
 test-crash: $(DEV_READY) ## run the test that kills processes some hundred times
 	@$(BIN)/python -m pytest -m crash
 
+.PHONY: test-cluster
+test-cluster: $(DEV_READY) ## run the tests on Postgres, which must be installed
+	@$(BIN)/python -m pytest -m cluster
+
 .PHONY: check
 check: lint types drawings-check test ## everything CI checks: ruff, mypy, drawings, tests
 

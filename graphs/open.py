@@ -1,4 +1,4 @@
-"""Open a variant's graph on a memory file, for sync and async callers alike."""
+"""Open a variant's graph on a memory file or a database, for sync and async callers alike."""
 
 import asyncio
 import os
@@ -12,27 +12,27 @@ from graphs.thread_graph import ThreadGraph
 from graphs.tracing import trace_by_environment
 from graphs.variants import GRAPHS
 
-DEFAULT_DB = "rungs.sqlite"
-
 
 class open_graph:  # noqa: N801 - used like the function it stands for
-    """Open a graph on a memory file: a context manager, sync and async, that yields the graph.
+    """Open a graph on its memory: a context manager, sync and async, that yields the graph.
 
         with open_graph("tools_in_context", db="rungs.sqlite") as graph:
             graph.invoke({"messages": [...]}, {"configurable": {"thread_id": "1"}})
 
     Args:
         name: A name in `GRAPHS`.
-        db: The SQLite file, made where there is none.
+        db: The SQLite file, made where there is none, or `postgresql://user:password@host/database`;
+            None takes the database that `RUNGS_DATABASE_URL` names, else the file `rungs.sqlite`.
         build_args: Passed to the variant's `build`: model, tools, and its own wiring.
 
     Raises:
         UsageError: There is no such graph.
         MemoryFileError: The file can't be used; it is left as it was.
+        DatabaseError: The database can't be used; no message holds its password.
     """
 
     def __init__(
-        self, name: str, db: str | os.PathLike[str] = DEFAULT_DB, **build_args: Any
+        self, name: str, db: str | os.PathLike[str] | None = None, **build_args: Any
     ) -> None:
         if name not in GRAPHS:
             raise UsageError(f"there is no graph {name!r}; there are: {', '.join(GRAPHS)}")
@@ -71,4 +71,4 @@ class open_graph:  # noqa: N801 - used like the function it stands for
         await asyncio.to_thread(self._opened.close)
 
 
-__all__ = ["DEFAULT_DB", "ThreadGraph", "open_graph"]
+__all__ = ["ThreadGraph", "open_graph"]

@@ -1,4 +1,4 @@
-"""A compiled graph on a memory file: checked before it runs, one run a thread, each its user's."""
+"""A compiled graph on its memory: checked before it runs, one run a thread, each its user's."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,6 @@ from graphs.errors import UsageError
 from graphs.memory import Memory
 from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
-from graphs.thread_locks import ThreadInUseError, alone_in
 from graphs.threads import SETTINGS, enter_thread, is_waiting, stopped_early
 from graphs.tracing import tracing
 from graphs.transcript import newest_question, with_ids
@@ -30,12 +29,9 @@ MIN_STEPS = 3
 _WATCHED = {"messages", "custom"}
 """Stream modes for which LangGraph keeps a thread of its own waiting."""
 
-_TURNS, _TURN = 20, 0.01
-"""How often, and how many seconds apart, an async caller asks for a thread that is in use."""
-
 
 class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled graph on a memory file.
+    """A compiled graph on its memory, a file or a database.
 
     `invoke`, `ainvoke`, `stream`, `astream` and all else are LangGraph's. Beside them it keeps true
     that
@@ -46,7 +42,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
       for less: a process that is killed may then repeat a step.
 
     Attributes:
-        memory: The memory file, with `saver`, `store` and `cache`.
+        memory: Its memory, with `saver`, `store` and `cache`.
         model_by_context: Whether the run's `context.model` says which model answers.
     """
 
@@ -61,14 +57,14 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
         *,
         model_by_context: bool,
     ) -> Self:
-        """Make a compiled graph one that runs on a memory file; all else of it stays."""
+        """Make a compiled graph one that runs on a memory; all else of it stays."""
         graph = cls.__new__(cls)
         graph.__dict__.update(compiled.__dict__)
         graph.memory, graph.model_by_context = memory, model_by_context
         return graph
 
     def copy(self, update: dict[str, Any] | None = None) -> Self:
-        """Copy the graph, as `with_config` does; the copy runs on the same memory file."""
+        """Copy the graph, as `with_config` does; the copy runs on the same memory."""
         return type(self).on(
             super().copy(update), self.memory, model_by_context=self.model_by_context
         )
@@ -89,7 +85,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             UsageError: The caller's mistake; nothing was written.
         """
         run = self._check(input, config, context)
-        with alone_in(run.thread_id, self.memory.path), self._traced(run):
+        with self.memory.alone_in(run.thread_id), self._traced(run):
             run = self._enter(run)
             if not _WATCHED & _modes(stream_mode) and not kwargs.get("subgraphs"):
                 # The steps of a run have one task each: one thread writes all that is written.
@@ -122,7 +118,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             run = await asyncio.to_thread(self._check, input, config, context)
         else:
             run = self._check(input, config, context)
-        async with _alone_in(run.thread_id, self.memory):
+        async with self.memory.aalone_in(run.thread_id):
             with self._traced(run):
                 run = await asyncio.to_thread(self._enter, run)
                 async for part in super().astream(
@@ -223,22 +219,3 @@ def _read_input(given: Any) -> tuple[Any, str | None]:
         raise UsageError(f"messages can't be read: {str(error).splitlines()[0]}") from None
     question = newest_question(found).text
     return {**given, "messages": with_ids(found)}, question
-
-
-@contextlib.asynccontextmanager
-async def _alone_in(thread_id: str, memory: Memory) -> AsyncIterator[None]:
-    """Hold a thread for one run; a stream that was broken off lets go of it a loop's turn later."""
-    for turn in range(_TURNS):
-        lock = alone_in(thread_id, memory.path)
-        try:
-            lock.__enter__()
-        except ThreadInUseError:
-            if turn == _TURNS - 1:
-                raise
-            await asyncio.sleep(_TURN)
-        else:
-            break
-    try:
-        yield
-    finally:
-        lock.__exit__(None, None, None)

@@ -5,8 +5,6 @@ import importlib.util
 import os
 import threading
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +22,7 @@ class ThreadInUseError(UsageError):
     """Another run is in the thread."""
 
 
-@contextmanager
-def alone_in(thread_id: str, database: Path) -> Iterator[None]:
+def take(thread_id: str, database: Path) -> None:
     """Hold a thread for one run, against runs of this process and, where possible, of others.
 
     The lock of another process is a byte range of a file beside the database, which the system
@@ -39,19 +36,26 @@ def alone_in(thread_id: str, database: Path) -> Iterator[None]:
     with _guard:
         here = _held.setdefault((database, place), set())
         if thread_id in here or not (here or _lock(database, place)):
-            raise ThreadInUseError(
-                f"thread {thread_id} is in use by another run: "
-                "wait for its end or begin another thread"
-            )
+            raise in_use(thread_id)
         here.add(thread_id)
-    try:
-        yield
-    finally:
-        with _guard:
-            here.discard(thread_id)
-            if not here:
-                del _held[database, place]
-                _unlock(database, place)
+
+
+def let_go(thread_id: str, database: Path) -> None:
+    """Let go of a thread that `take` holds."""
+    place = _place(thread_id)
+    with _guard:
+        here = _held[database, place]
+        here.discard(thread_id)
+        if not here:
+            del _held[database, place]
+            _unlock(database, place)
+
+
+def in_use(thread_id: str) -> ThreadInUseError:
+    """Say that another run is in a thread."""
+    return ThreadInUseError(
+        f"thread {thread_id} is in use by another run: wait for its end or begin another thread"
+    )
 
 
 def _lock(database: Path, place: int) -> bool:

@@ -138,23 +138,6 @@ def test_a_database_that_is_a_folder_or_lies_nowhere_is_refused(home: Path) -> N
     assert "empty" in refused("ask", "q", "--db", " ")
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgres://u:hunter2@h/x",
-        "postgresql+psycopg://u:hunter2@h/x",
-        "file:hunter2.sqlite?mode=ro",
-        "sqlite:///hunter2.sqlite",
-    ],
-)
-@pytest.mark.parametrize("command", [["ask", "q"], ["threads"], ["resume", "t"], ["audit", "t"]])
-def test_a_database_url_is_refused_without_telling_its_password(
-    url: str, command: list[str]
-) -> None:
-    line = refused(*command, "--db", url)
-    assert line == "rungs: a database URL is not supported yet: name a SQLite file"
-
-
 def test_a_closed_stdin_is_refused() -> None:
     with pytest.raises(UsageError, match="stdin is closed"), patch("sys.stdin", None):
         read_question("-")

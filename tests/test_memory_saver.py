@@ -25,7 +25,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 
 from graphs.errors import UsageError
-from graphs.memory import Memory, open_memory, server_checkpointer, server_store
+from graphs.memory import FileMemory, open_memory, server_checkpointer, server_store
 
 
 def append(messages: list[AnyMessage], writes: Sequence[Any]) -> list[AnyMessage]:
@@ -70,12 +70,12 @@ def thread(name: str) -> RunnableConfig:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+def memory(tmp_path: Path) -> Iterator[FileMemory]:
     with open_memory(tmp_path / "rungs.sqlite") as memory:
         yield memory
 
 
-def rows(memory: Memory, name: str) -> list[Any]:
+def rows(memory: FileMemory, name: str) -> list[Any]:
     """What a run left on disk, ids and times taken out."""
     checkpoints = [
         (
@@ -94,7 +94,7 @@ def rows(memory: Memory, name: str) -> list[Any]:
 
 
 async def test_the_four_ways_to_run_a_graph_give_the_same_result_and_the_same_rows(
-    memory: Memory,
+    memory: FileMemory,
 ) -> None:
     """Case CKP-11."""
     app = graph(memory.saver)
@@ -123,7 +123,7 @@ async def test_the_four_ways_to_run_a_graph_give_the_same_result_and_the_same_ro
         ]
 
 
-def test_one_saver_serves_event_loops_one_after_the_other(memory: Memory) -> None:
+def test_one_saver_serves_event_loops_one_after_the_other(memory: FileMemory) -> None:
     app = graph(memory.saver)
     first = asyncio.run(app.ainvoke(QUESTION, thread("a")))
     second = asyncio.run(app.ainvoke(QUESTION, thread("b")))
@@ -131,7 +131,7 @@ def test_one_saver_serves_event_loops_one_after_the_other(memory: Memory) -> Non
 
 
 async def test_async_calls_do_not_wait_for_threads_that_hanging_tools_occupy(
-    memory: Memory,
+    memory: FileMemory,
 ) -> None:
     loop = asyncio.get_running_loop()
     release = threading.Event()
@@ -147,7 +147,7 @@ async def test_async_calls_do_not_wait_for_threads_that_hanging_tools_occupy(
 
 
 async def test_no_sql_runs_on_the_event_loop(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
+    memory: FileMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     users: set[int] = set()
     for part in (memory.saver, memory.store):
@@ -164,7 +164,7 @@ async def test_no_sql_runs_on_the_event_loop(
     assert threading.get_ident() not in users
 
 
-def test_eight_threads_may_write_at_once(memory: Memory) -> None:
+def test_eight_threads_may_write_at_once(memory: FileMemory) -> None:
     app = graph(memory.saver)
 
     def run(number: int) -> int:
@@ -198,7 +198,7 @@ def checkpoint(number: int) -> tuple[RunnableConfig, Any, Any, Any]:
 
 
 async def test_writes_of_async_callers_that_come_at_once_share_transactions(
-    memory: Memory,
+    memory: FileMemory,
 ) -> None:
     commits: list[str] = []
     memory.saver.conn.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else 0)
@@ -213,7 +213,7 @@ async def test_writes_of_async_callers_that_come_at_once_share_transactions(
 
 
 async def test_a_write_that_fails_takes_none_with_it_that_came_at_the_same_time(
-    memory: Memory,
+    memory: FileMemory,
 ) -> None:
     unserializable = checkpoint(1)
     unserializable[1]["channel_values"]["x"] = threading.Lock()
@@ -234,7 +234,7 @@ async def test_a_write_that_fails_takes_none_with_it_that_came_at_the_same_time(
 
 
 @pytest.mark.processes
-def test_several_processes_may_write_at_once(memory: Memory) -> None:
+def test_several_processes_may_write_at_once(memory: FileMemory) -> None:
     """Each batch reads before it writes, which SQLite refuses a transaction that began reading."""
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(memory.path), name]) for name in "abc"
@@ -261,7 +261,7 @@ def visit(path: Path) -> str:
 
 
 @pytest.mark.processes
-def test_opening_a_file_twice_in_one_process_drops_no_lock_of_the_first(memory: Memory) -> None:
+def test_opening_a_file_twice_in_one_process_drops_no_lock_of_the_first(memory: FileMemory) -> None:
     """A file that is opened and closed by hand loses every lock that its process holds on it."""
     memory.store.put(("n",), "a", {"text": "first"})
     open_memory(memory.path).close()
@@ -330,7 +330,7 @@ def test_exact_numbers_are_stored_as_text_and_reloaded_exactly(tmp_path: Path) -
         assert graph(memory.saver).get_state(thread("t")).values["results"] == exact
 
 
-def test_a_field_that_changed_its_type_reads_back_as_it_was_stored(memory: Memory) -> None:
+def test_a_field_that_changed_its_type_reads_back_as_it_was_stored(memory: FileMemory) -> None:
     """Case CKP-07, the saver's side: what to make of an old value is for the state to say."""
     config: RunnableConfig = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
     old = empty_checkpoint()
@@ -343,7 +343,7 @@ def test_a_field_that_changed_its_type_reads_back_as_it_was_stored(memory: Memor
     assert values == [[7], 7]
 
 
-async def test_no_secret_of_a_config_or_an_error_reaches_the_disk(memory: Memory) -> None:
+async def test_no_secret_of_a_config_or_an_error_reaches_the_disk(memory: FileMemory) -> None:
     """Case CKP-13."""
 
     def fail(_: State) -> dict[str, Any]:
@@ -372,7 +372,7 @@ async def test_no_secret_of_a_config_or_an_error_reaches_the_disk(memory: Memory
     assert newest.metadata["run_id"] == "run-2"
 
 
-def test_a_filter_key_that_is_sql_is_refused_before_it_is_run(memory: Memory) -> None:
+def test_a_filter_key_that_is_sql_is_refused_before_it_is_run(memory: FileMemory) -> None:
     """Case CKP-09."""
     graph(memory.saver).invoke(QUESTION, thread("a'b"))
     graph(memory.saver).invoke(QUESTION, thread("foreign"))
@@ -394,7 +394,7 @@ def test_the_sqlite_package_is_one_whose_filter_keys_are_validated() -> None:
 
 
 @pytest.mark.parametrize("name", [None, "", "  "])
-async def test_a_run_without_a_thread_id_is_refused(memory: Memory, name: str | None) -> None:
+async def test_a_run_without_a_thread_id_is_refused(memory: FileMemory, name: str | None) -> None:
     app = graph(memory.saver)
     config = {"configurable": {"thread_id": name}}
     with pytest.raises(UsageError, match="thread id is required"):
@@ -404,7 +404,7 @@ async def test_a_run_without_a_thread_id_is_refused(memory: Memory, name: str | 
     assert list(memory.saver.list(None)) == []
 
 
-def test_a_thread_may_change_between_this_saver_and_langgraphs_own(memory: Memory) -> None:
+def test_a_thread_may_change_between_this_saver_and_langgraphs_own(memory: FileMemory) -> None:
     theirs = sqlite3.connect(memory.path, check_same_thread=False)
     try:
         graph(memory.saver).invoke(QUESTION, thread("t"))
@@ -415,7 +415,7 @@ def test_a_thread_may_change_between_this_saver_and_langgraphs_own(memory: Memor
     assert [message.id for message in result["messages"]].count("question") == 3
 
 
-def test_a_copied_thread_has_the_whole_history_and_goes_its_own_way(memory: Memory) -> None:
+def test_a_copied_thread_has_the_whole_history_and_goes_its_own_way(memory: FileMemory) -> None:
     app = graph(memory.saver)
     app.invoke(QUESTION, thread("a"))
     memory.saver.copy_thread("a", "b")
@@ -425,7 +425,7 @@ def test_a_copied_thread_has_the_whole_history_and_goes_its_own_way(memory: Memo
     assert len(app.get_state(thread("b")).values["messages"]) > 4
 
 
-def test_a_deleted_thread_leaves_no_rows(memory: Memory) -> None:
+def test_a_deleted_thread_leaves_no_rows(memory: FileMemory) -> None:
     graph(memory.saver).invoke(QUESTION, thread("a"))
     memory.saver.delete_thread("a")
     for table in ("checkpoints", "writes"):
@@ -433,7 +433,7 @@ def test_a_deleted_thread_leaves_no_rows(memory: Memory) -> None:
         assert counted.fetchone() == (0,)
 
 
-def test_a_transaction_that_fails_leaves_nothing_and_holds_no_lock(memory: Memory) -> None:
+def test_a_transaction_that_fails_leaves_nothing_and_holds_no_lock(memory: FileMemory) -> None:
     graph(memory.saver).invoke(QUESTION, thread("a"))
     before = rows(memory, "a")
 
@@ -448,13 +448,13 @@ def test_a_transaction_that_fails_leaves_nothing_and_holds_no_lock(memory: Memor
     memory.store.put(("n",), "a", {"text": "b"})
 
 
-def test_a_saver_may_be_used_while_its_list_is_looked_at(memory: Memory) -> None:
+def test_a_saver_may_be_used_while_its_list_is_looked_at(memory: FileMemory) -> None:
     graph(memory.saver).invoke(QUESTION, thread("a"))
     for item in memory.saver.list(thread("a")):
         assert memory.saver.get_tuple(item.config) is not None
 
 
-def test_a_thread_grows_by_what_is_added_and_not_by_what_there_is(memory: Memory) -> None:
+def test_a_thread_grows_by_what_is_added_and_not_by_what_there_is(memory: FileMemory) -> None:
     sizes = []
     for turn in range(1, 5):
         app = graph(memory.saver, lambda _: {}, rounds=40 * turn)
@@ -468,7 +468,7 @@ def test_a_thread_grows_by_what_is_added_and_not_by_what_there_is(memory: Memory
     assert max(growth) < 1.2 * min(growth)
 
 
-def test_metadata_is_kept_as_json_that_sqlite_can_search(memory: Memory) -> None:
+def test_metadata_is_kept_as_json_that_sqlite_can_search(memory: FileMemory) -> None:
     graph(memory.saver).invoke(QUESTION, thread("t"))
     kept = [
         json.loads(text)

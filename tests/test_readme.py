@@ -29,6 +29,7 @@ SETTINGS = [
     "RUNGS_DOCS",
     "RUNGS_TOOLS",
     "RUNGS_DB",
+    "RUNGS_DATABASE_URL",
     "RUNGS_KEY",
     "RUNGS_OTEL",
     "RUNGS_SHOP",

@@ -5,11 +5,17 @@ from typing import Annotated
 import typer
 
 from graphs.cli.settings import check_db, named_user, needed_user
+from graphs.database_url import VARIABLE
 
 Db = Annotated[
     str,
     typer.Option(
-        "--db", envvar="RUNGS_DB", metavar="FILE", callback=check_db, help="The memory file."
+        "--db",
+        envvar=[VARIABLE, "RUNGS_DB"],
+        metavar="FILE",
+        callback=check_db,
+        help="The memory file, or a Postgres database: postgresql://user@host/database.",
+        show_envvar=False,
     ),
 ]
 User = Annotated[

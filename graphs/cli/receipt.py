@@ -10,6 +10,7 @@ from typing import Any
 from graphs.cli.pauses import answering_commands, tell_call, waiting_json
 from graphs.cli.screen import plural
 from graphs.cli.settings import DEFAULT_DB, DEFAULT_GRAPH
+from graphs.database_url import default_place, shown
 from graphs.variants import GRAPHS
 
 UNFINISHED = {"cancelled", "waiting", "stopped_early"}
@@ -94,7 +95,7 @@ def _more(ended: Mapping[str, Any], reason: str) -> str | None:
 def next_command(ended: Mapping[str, Any], db: str, user: str | None) -> str:
     """Return the command that goes on with the thread."""
     thread = shlex.quote(str(ended["thread_id"]))
-    place = "" if db == DEFAULT_DB else f" --db {shlex.quote(db)}"
+    place = "" if db == default_place(DEFAULT_DB) else f" --db {shlex.quote(shown(db))}"
     whose = "" if user is None else f" --user {shlex.quote(user)}"
     if ended["status"] in UNFINISHED:
         return f"{program()} resume {thread}{whose}{place}"

@@ -1,13 +1,13 @@
-"""What the memory file holds: threads, a thread's events, and notes."""
+"""What memory holds: threads, a thread's events, and notes."""
 
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 from graphs.audit import events
 from graphs.cli.screen import Screen, shorten
-from graphs.cli.settings import Settings, existing_db
+from graphs.cli.settings import Settings, existing_db, has_memory
 from graphs.cli.telling import tell
+from graphs.database_url import shown
 from graphs.errors import UsageError
 from graphs.limits_hit import hits_of
 from graphs.memory import open_memory
@@ -25,7 +25,7 @@ def recorded_settings(settings: Settings, thread_id: str, db: str) -> Settings:
     Raises:
         UsageError: The thread belongs to another user, or to another graph.
     """
-    if not db.strip() or not Path(db).expanduser().is_file():
+    if not has_memory(db):
         return settings
     thread = _find(db, thread_id, settings.user)
     if thread is None:
@@ -156,4 +156,4 @@ def _find(db: str, thread_id: str, user: str | None) -> Thread | None:
 
 
 def _no_thread(thread_id: str, db: str) -> UsageError:
-    return UsageError(f"there is no thread {thread_id!r} in {db}: rungs threads lists them")
+    return UsageError(f"there is no thread {thread_id!r} in {shown(db)}: rungs threads lists them")

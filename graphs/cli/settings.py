@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from graphs.database_url import EXAMPLE, VARIABLE, default_place, is_url
 from graphs.errors import UsageError
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 
 DEFAULT_GRAPH = "tools_in_context"
 DEFAULT_DB = "rungs.sqlite"
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://|(file|sqlite|postgres(ql)?)[a-z0-9+.-]*:", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://|(file|sqlite)[a-z0-9+.-]*:", re.IGNORECASE)
 OPTIONS = {
     "user_id": "--user",
     "company": "--company",
@@ -174,26 +175,35 @@ def needed_user(user: str) -> str:
     return named
 
 
-def check_db(path: str) -> str:
-    """Return the name of a memory file.
+def check_db(place: str) -> str:
+    """Return where memory is: a file, or a Postgres database by its URL.
 
     Raises:
-        UsageError: It is a URL, which may hold a password and is never quoted.
+        UsageError: It is another URL, which may hold a password and is never quoted.
     """
-    if _URL.match(path.strip()):
-        raise UsageError("a database URL is not supported yet: name a SQLite file")
-    return path
+    if place == os.environ.get(VARIABLE):
+        return default_place(place)
+    if not is_url(place) and _URL.match(place.strip()):
+        raise UsageError(f"this is no URL of a database of ours: name a SQLite file, or {EXAMPLE}")
+    return place
 
 
-def existing_db(path: str) -> str:
-    """Return the path of a memory file to look into, which looking must not create.
+def has_memory(place: str) -> bool:
+    """Tell whether there is memory to look into: a file that exists, or a database."""
+    return is_url(place) or bool(place.strip() and Path(place).expanduser().is_file())
+
+
+def existing_db(place: str) -> str:
+    """Return where memory is that is looked into, which must not create a file.
 
     Raises:
         UsageError: There is no such file.
     """
-    if not path.strip() or "\0" in path or not Path(path).expanduser().exists():
+    if is_url(place):
+        return place
+    if not place.strip() or "\0" in place or not Path(place).expanduser().exists():
         raise UsageError(
-            f"there is no memory file {path!r} yet: "
+            f"there is no memory file {place!r} yet: "
             "ask a question first, or name another one with --db"
         )
-    return path
+    return place

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import graphs
 from graphs.cli.screen import Screen
+from graphs.database_url import VARIABLE, is_url
 from graphs.errors import UsageError
 
 HOST = "127.0.0.1"
@@ -29,7 +30,7 @@ def serve_studio(port: int, db: str, screen: Screen) -> int:
 
     Args:
         port: Where; 0 takes any free port.
-        db: The memory file, shared with the command line.
+        db: The memory, shared with the command line.
         screen: Where it is told what to click.
 
     Returns:
@@ -57,9 +58,15 @@ def serve_studio(port: int, db: str, screen: Screen) -> int:
     )
     sys.stdout.flush()
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--host", HOST]
-    where = str(Path(db).expanduser().absolute())
-    env = {**QUIET, **os.environ, "RUNGS_DB": where}
+    env = {**QUIET, **os.environ, **_memory(db)}
     return _stay(subprocess.Popen([*command, "--port", str(port)], cwd=home, env=env))  # noqa: S603
+
+
+def _memory(db: str) -> dict[str, str]:
+    """Return what names the memory to the server: a database in the place of a file, or a file."""
+    if is_url(db):
+        return {VARIABLE: db}
+    return {VARIABLE: "", "RUNGS_DB": str(Path(db).expanduser().absolute())}
 
 
 def _stay(server: "subprocess.Popen[bytes]") -> int:

@@ -1,13 +1,12 @@
 """The commands about the tools: a search with its reasons, and a check of the catalog."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graphs.cli.options import AsJson, Db
-from graphs.cli.settings import DEFAULT_DB
+from graphs.cli.settings import DEFAULT_DB, has_memory
 
 FOUND_FAULTS = 1
 
@@ -77,7 +76,7 @@ def check(*, tools: ToolsFile = None, db: Db = DEFAULT_DB, as_json: AsJson = Fal
     contracts = load_tools(tools)
     catalog = Catalog(contracts)
     searches = []
-    if Path(db).expanduser().is_file():
+    if has_memory(db):
         with open_memory(db) as memory:
             searches = read_log(memory.store)
     findings = [*check_tools(catalog), *check_log(searches, catalog)]

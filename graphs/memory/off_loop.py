@@ -1,20 +1,13 @@
-"""Blocking calls off the event loop, and a SQLite saver that serves async callers that way."""
+"""Blocking calls off the event loop, and a saver that serves async callers that way."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    CheckpointTuple,
-    DeltaChannelHistory,
-)
-from langgraph.checkpoint.sqlite import SqliteSaver
-
-from graphs.memory.tables import connect
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple, DeltaChannelHistory
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -36,20 +29,13 @@ async def off_loop(
     )
 
 
-class OffLoopSaver(SqliteSaver):
-    """LangGraph's SQLite saver with async methods; each does its sync namesake off the loop.
+class OffLoopSaver(BaseCheckpointSaver[str]):
+    """The async methods of a saver that has sync ones; each does its sync namesake off the loop.
 
     `aput` and `aput_writes` are left to those that know how they write.
     """
 
-    def __init__(self, path: Path, executor: Executor) -> None:
-        super().__init__(connect(path))
-        self._executor = executor
-
-    def close(self) -> None:
-        """Close the connection."""
-        with self.lock:
-            self.conn.close()
+    _executor: Executor
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the checkpoint that the config names, or the thread's newest."""

@@ -17,11 +17,12 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
+from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.errors import UsageError
 from graphs.memory.group_commit import GroupCommit, Statement
 from graphs.memory.off_loop import OffLoopSaver
-from graphs.memory.stored import kept, opened, storable
+from graphs.memory.stored import kept, opened, require_thread, storable
+from graphs.memory.tables import connect
 from tools.notes import user_label
 
 _PUT = (
@@ -35,7 +36,7 @@ _PUT_WRITES = (
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Saver(OffLoopSaver):
+class Saver(OffLoopSaver, SqliteSaver):
     """Checkpoints in the memory file.
 
     It keeps true that
@@ -49,9 +50,15 @@ class Saver(OffLoopSaver):
     """
 
     def __init__(self, path: Path, executor: Executor) -> None:
-        super().__init__(path, executor)
+        super().__init__(connect(path))
+        self._executor = executor
         self.is_setup = True  # `prepare` did it
         self._group = GroupCommit(executor, self._commit)
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self.lock:
+            self.conn.close()
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[Cursor]:  # noqa: FBT001, FBT002
@@ -77,7 +84,7 @@ class Saver(OffLoopSaver):
         Raises:
             UsageError: The thread id is missing or blank.
         """
-        _require_thread(config)
+        require_thread(config)
         found = super().get_tuple(config)
         return found if found is None else opened(found)
 
@@ -105,7 +112,7 @@ class Saver(OffLoopSaver):
         Raises:
             UsageError: The thread id is missing or blank.
         """
-        _require_thread(config)
+        require_thread(config)
         self._commit([self._checkpoint_row(config, checkpoint, metadata)])
         return _config_of(config, checkpoint)
 
@@ -117,7 +124,7 @@ class Saver(OffLoopSaver):
         new_versions: ChannelVersions,  # noqa: ARG002 - LangGraph's signature
     ) -> RunnableConfig:
         """Save a checkpoint, as `put` does."""
-        _require_thread(config)
+        require_thread(config)
         await self._group.write(partial(self._checkpoint_row, config, checkpoint, metadata))
         return _config_of(config, checkpoint)
 
@@ -229,11 +236,3 @@ def _config_of(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig
             "checkpoint_id": checkpoint["id"],
         }
     }
-
-
-def _require_thread(config: RunnableConfig) -> None:
-    thread = config["configurable"].get("thread_id")
-    if thread is None or not str(thread).strip():
-        raise UsageError(
-            "a thread id is required: pass config={'configurable': {'thread_id': '...'}}"
-        )

@@ -8,6 +8,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.types import ERROR, RESUME
 
+from graphs.errors import UsageError
 from graphs.vault import VAULT, SealedError
 from tools.redact import redact, redact_data
 
@@ -23,6 +24,19 @@ _KEPT_METADATA = (
 """What LangGraph and its server read back; the rest of a config (keys, headers) stays off disk."""
 
 _SEALED = "rungs_sealed"
+
+
+def require_thread(config: RunnableConfig) -> None:
+    """Refuse a thread id that is missing or blank, which would be one thread for everybody.
+
+    Raises:
+        UsageError: It is.
+    """
+    thread = config["configurable"].get("thread_id")
+    if thread is None or not str(thread).strip():
+        raise UsageError(
+            "a thread id is required: pass config={'configurable': {'thread_id': '...'}}"
+        )
 
 
 def kept(metadata: CheckpointMetadata, config: RunnableConfig) -> dict[str, Any]:

@@ -110,14 +110,13 @@ class CleanChunks:
             )
             yield ChatGenerationChunk(message=message)
 
-    def last(self) -> Iterator[ChatGenerationChunk]:
-        """Yield what was held back, and say that a reply ends here whose rest is not read."""
-        stopped = self._ear.stopped = self.ended
+    def stop(self) -> Iterator[ChatGenerationChunk]:
+        """Yield what was held back, and say that the reply ends here, unread as the rest is."""
+        self._ear.stopped = True
         yield from self.rest()
-        if stopped:
-            end = {"finish_reason": "stop"}
-            message = AIMessageChunk(content="", response_metadata=end, chunk_position="last")
-            yield ChatGenerationChunk(message=message)
+        end = {"finish_reason": "stop"}
+        message = AIMessageChunk(content="", response_metadata=end, chunk_position="last")
+        yield ChatGenerationChunk(message=message)
 
     def _said(self, key: Key, piece: str) -> str:
         """Push what counts of a piece of the reply's text."""

@@ -103,9 +103,10 @@ class GuardedModel(BaseChatModel):
                         run_manager.on_llm_new_token(clean.text, chunk=clean)
                     yield clean
                 if chunks.ended:
-                    _close(came)
                     break
-            for clean in chunks.last():
+            if chunks.ended:
+                _close(came)
+            for clean in chunks.stop() if chunks.ended else chunks.rest():
                 if run_manager:
                     run_manager.on_llm_new_token(clean.text, chunk=clean)
                 yield clean
@@ -126,9 +127,10 @@ class GuardedModel(BaseChatModel):
                         await run_manager.on_llm_new_token(clean.text, chunk=clean)
                     yield clean
                 if chunks.ended:
-                    await _aclose(came)
                     break
-            for clean in chunks.last():
+            if chunks.ended:
+                await _aclose(came)
+            for clean in chunks.stop() if chunks.ended else chunks.rest():
                 if run_manager:
                     await run_manager.on_llm_new_token(clean.text, chunk=clean)
                 yield clean

@@ -5,7 +5,6 @@ ours: so no page from elsewhere, open in the same browser, can read threads or a
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from graphs.errors import UsageError
-from graphs.memory import MemoryFileError
+from graphs.memory import MemoryFileError, server_place
 from graphs.web import answering, reading
 from prompts import TemplateError
 from tools import ToolsFileError
@@ -54,7 +53,7 @@ def _problem(text: str, status: int) -> JSONResponse:
 
 
 def _db(request: Request) -> str:
-    return getattr(request.app.state, "db", None) or os.environ.get("RUNGS_DB") or "rungs.sqlite"
+    return getattr(request.app.state, "db", None) or server_place()
 
 
 def _user(request: Request) -> str | None:

@@ -1,10 +1,10 @@
 """What the page is told: a user's threads, and one thread with all that happened in it."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from graphs.cli.pauses import pause_of, waiting_json
+from graphs.cli.settings import has_memory
 from graphs.memory import open_memory
 from graphs.open import open_graph
 from graphs.threads import Thread, get_thread, list_threads
@@ -18,7 +18,7 @@ _SHOWN = ("answer", "status", "stop_reason", "usage", "record", "rejection", "no
 
 def threads_of(db: str, user: str | None) -> list[dict[str, Any]]:
     """List a user's threads, newest first; without a user those of nobody in particular."""
-    if not Path(db).expanduser().is_file():
+    if not has_memory(db):
         return []
     with open_memory(db) as memory:
         return [_told(thread) for thread in list_threads(memory, user)]
