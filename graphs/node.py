@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from graphs.context import Context, read_context
-from graphs.own_addresses import own_addresses
+from graphs.own_addresses import OwnAddresses
 from graphs.owner import check_owner
 from graphs.state import State
 from graphs.waiting import Steps, Wait, arun, run
@@ -76,7 +76,7 @@ class Node(Runnable[State, Update]):
         runtime = get_runtime()
         scope = Scope(read_context(self._context, runtime.context), config or {}, runtime)
         check_owner(state, scope.context.user, scope.thread_id)
-        own = own_addresses(state, scope.context)
+        own = OwnAddresses(state, scope.context)
         steps = self._body(state, scope)
         if self.tools is not None and not self.tools.is_ready:
             steps = _prepared(self.tools, steps)

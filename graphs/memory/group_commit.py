@@ -5,15 +5,13 @@ import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Statement = tuple[str, Sequence[Any]]
 """SQL, and its values."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
+class _Write(NamedTuple):
     make: Callable[[], Statement]
     future: asyncio.Future[None]
     loop: asyncio.AbstractEventLoop
