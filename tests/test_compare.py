@@ -554,6 +554,7 @@ def test_a_graph_that_makes_records_is_told_to_answer_no_questions(home: Path) -
     said = rungs("compare", path, "-g", "forced_output,one_call")
     assert "forced_output does not answer questions, it makes records: rejected 1" in said.out
     assert "forced_output fails" not in said.out
+    assert re.search(r"forced_output +0 of 1 +no answers ", said.out)
     page = Path("compare.html").read_text(encoding="utf-8")
     assert "forced_output does not answer questions" in page
     accuracy = page.split("Accuracy against tokens</h2>")[1].split("</svg>")[0]

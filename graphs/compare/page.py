@@ -155,7 +155,7 @@ def cells(line: Line) -> list[str]:
     """Return what the tables say of a contestant, after its name."""
     return [
         f"{line['right']} of {line['judged']}",
-        percent(line["accuracy"]),
+        percent(line["accuracy"]) if line["answers"] else "no answers",
         f"{line['model_calls']:.1f}",
         f"{line['tool_calls']:.1f}",
         tokens(line["tokens"]),
