@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.test_catalog import SHOP, names, tool
@@ -16,6 +16,8 @@ from tools.ranking.lexicon import Lexicon
 from tools.ranking.postings import MOST_WORDS
 from tools.ranking.split import END, split
 from tools.ranking.words import words_of
+
+bounded = settings(deadline=None, derandomize=True, database=None)
 
 VERBS = ["create", "list", "delete", "find", "Convert", "getAll", "send", "Update"]
 THINGS = ["invoice", "user accounts", "weather", "HTTPServer", "Währung", "法令", "parcel2go"]
@@ -36,6 +38,7 @@ def scores(catalog: Catalog) -> list[list[tuple[str, float]]]:
     return [[(m.tool.name, m.score) for m in catalog.search(query, 20)] for query in QUERIES]
 
 
+@bounded
 @given(st.lists(written, max_size=5))
 def test_texts_split_together_have_the_words_they_have_alone(texts: list[str]) -> None:
     words = [word.decode() for word in split(texts)]
@@ -43,6 +46,7 @@ def test_texts_split_together_have_the_words_they_have_alone(texts: list[str]) -
     assert [word[:64] for word in words] == alone
 
 
+@bounded
 @given(st.lists(written, max_size=5))
 def test_a_lexicon_gives_back_the_words_it_has_read(texts: list[str]) -> None:
     read = Lexicon().read(texts)
