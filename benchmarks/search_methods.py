@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.search_sets import Tool
+from tools.ranking.words import STOP_WORDS
 
 Search = Callable[[str, int], Sequence[str]]
 
@@ -68,19 +69,25 @@ def _bm25s(tools: list[Tool], texts: list[str]) -> Search:
 
 def fts5(tools: list[Tool]) -> Search:
     """Index name, description and parameters with SQLite's FTS5 as it is."""
-    return _fts5(tools, "unicode61", "rank", str)
+    return _fts5(tools, "unicode61", "rank", str, frozenset())
 
 
 def fts5_porter(tools: list[Tool]) -> Search:
-    """Index them stemmed, names split, the name before the description before the parameters."""
-    return _fts5(tools, "porter unicode61", "bm25(tool, 4, 2, 1)", _apart)
+    """Index them stemmed and weighted, names split, and ask without stop words."""
+    return _fts5(tools, "porter unicode61", "bm25(tool, 4, 2, 1)", _apart, STOP_WORDS)
 
 
 def _apart(text: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", text)
 
 
-def _fts5(tools: list[Tool], tokenize: str, rank: str, read: Callable[[str], str]) -> Search:
+def _fts5(
+    tools: list[Tool],
+    tokenize: str,
+    rank: str,
+    read: Callable[[str], str],
+    stops: frozenset[str],
+) -> Search:
     connection = sqlite3.connect(":memory:")
     columns = f"name, description, parameters, tokenize='{tokenize}'"
     connection.execute(f"CREATE VIRTUAL TABLE tool USING fts5({columns})")
@@ -94,6 +101,7 @@ def _fts5(tools: list[Tool], tokenize: str, rank: str, read: Callable[[str], str
 
     def search(query: str, limit: int) -> Sequence[str]:
         words = dict.fromkeys(re.findall(r"\w+", read(query).lower()))
+        words = {word: None for word in words if word not in stops}
         match = " OR ".join(f'"{word}"' for word in words)
         if not match:
             return []

@@ -15,6 +15,7 @@ from benchmarks.search_sets import Set, Tool
 SIZES = (1_000, 10_000, 100_000)
 TURNS = {1_000: 15, 10_000: 7, 100_000: 3}
 SEARCHES = 200
+PASSES = 3
 LIMIT = 5
 MOST_FOR_A_MODEL = 1_000
 """Tools that the extra is measured with: it takes milliseconds a tool."""
@@ -54,10 +55,17 @@ def builds(tools: list[Tool], turns: int) -> list[list[str]]:
 
 
 def searches(tools: list[Tool], build: Build, queries: list[str]) -> list[str]:
-    """Return the median of one search, the 95th percentile and the most, in milliseconds."""
-    search = build(tools)
-    search("warm up", LIMIT)
-    each = sorted(cpu_ms(lambda q=query: search(q, LIMIT)) for query in queries)  # type: ignore[misc]
+    """Return the median of one search, the 95th percentile and the most, in milliseconds.
+
+    Each query is asked of three new indexes and its least cost counts: the rest is what other
+    programs on the machine did to it.
+    """
+    passes = []
+    for _ in range(PASSES):
+        search = build(tools)
+        search("warm up", LIMIT)
+        passes.append([cpu_ms(lambda q=query, s=search: s(q, LIMIT)) for query in queries])  # type: ignore[misc]
+    each = sorted(min(costs) for costs in zip(*passes, strict=True))
     late = each[len(each) * 95 // 100]
     return [f"{cost:.2f}" for cost in (statistics.median(each), late, each[-1])]
 

@@ -57,12 +57,12 @@ class Ranking:
     def add(self, tools: Iterable[Described]) -> None:
         """Index tools whose names are new."""
         tools = list(tools)
-        fields = texts(tools)
-        read = self._lexicon.read(fields)
+        read = self._lexicon.read(texts(tools))
+        described = [f"{tool.name}. {tool.description}" for tool in tools]
+        vectors = self._embedder.of(described, _described(read))
         terms, lengths = self._terms.read(read)
         first = self._postings.add(terms, lengths.reshape(-1, len(FIELDS)))
-        described = [f"{tool.name}. {tool.description}" for tool in tools]
-        self._vectors.add(self._embedder.of(described, _described(read)))
+        self._vectors.add(vectors)
         self._names += [tool.name for tool in tools]
         self._slots.update({tool.name: slot for slot, tool in enumerate(tools, first)})
 
