@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 import unicodedata
 from collections.abc import Sequence
 from typing import Final
@@ -55,14 +56,29 @@ def words_of(text: str) -> Sequence[str]:
     return words
 
 
+class _Own(threading.local):
+    """A stemmer for each thread: it must not be used by two at a time."""
+
+    def __init__(self) -> None:
+        self.stemmer = Stemmer.Stemmer("english", 0)
+
+
+_own: Final = _Own()
+
+
 def stems(words: Sequence[str]) -> list[str]:
     """Return the stem of each folded word, empty for a stop word."""
     kept = ["" if word in STOP_WORDS else word for word in words]
-    stemmed: list[str] = Stemmer.Stemmer("english", 0).stemWords(kept)
+    stemmed: list[str] = _own.stemmer.stemWords(kept)
     return stemmed
 
 
 def stemmed(text: str) -> dict[str, str]:
     """Return each folded word of a text with its stem, empty for a stop word."""
     words = list(dict.fromkeys(words_of(text)))
-    return dict(zip(words, stems(words), strict=True))
+    return dict(zip(words, map(_stem, words), strict=True))
+
+
+@functools.lru_cache(maxsize=8_192)  # the words of queries are few, and come again
+def _stem(word: str) -> str:
+    return stems([word])[0]
