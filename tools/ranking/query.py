@@ -12,12 +12,14 @@ MOST_CLAUSES: Final = 8
 _LITERAL: Final = re.compile(
     r""" "[^"\n]{1,200}" | “[^”\n]{1,200}” | `[^`\n]{1,200}`
     | (?<!\w)'[^'\n]{2,100}'(?!\w)
-    | \bhttps?://\S+ | \bwww\.\S+ | [^\s@]{1,80}@[^\s@]{1,80}
+    | \bhttps?://\S+ | \bwww\.\S+ | (?<!\w)[^\s@]{1,80}@[^\s@]{1,80}
     | \{[^{}]{0,500}\} | \[[^\[\]]{0,500}\]
-    | \S{0,80}\d\S{0,80} """,
+    | (?<!\w)\S{0,80}\d\S{0,80} """,
     re.VERBOSE,
 )
-"""Quoted text, addresses, data, and whatever has a digit in it: what a tool is called with."""
+"""Quoted text, addresses, data, and whatever has a digit in it: what a tool is called with.
+
+The last ones are looked for where a word begins alone, and so once a word, not once a letter."""
 _BREAK: Final = re.compile(
     r"[.;!?\n]+(?=\s|$)|,(?=\s)|\s(?:and|then|also|or|as well as|plus|after that|before|while)\s"
     r"|\s-\s|[:()]|[\u3001\u3002\uff0c\uff1b\uff01\uff1f]",
