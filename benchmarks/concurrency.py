@@ -1,6 +1,6 @@
 """Many runs at once against a model that takes its time, beside `create_agent` and the ideal.
 
-    python -m benchmarks.concurrency [URL] [--runs 200] [--rounds 5] [--latency 0.05] [--turns 5]
+    python -m benchmarks.concurrency [URL] [--runs 200] [--rounds 5] [--latency 0.05] [--turns 3]
 
 The ideal is that of a model which serves all runs at the same time, where nothing else takes any:
 one latency for each round, and one for the answer. Each turn runs every contender once, so that
@@ -241,7 +241,7 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=200)
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--latency", type=float, default=0.05)
-    options.add_argument("--turns", type=int, default=5)
+    options.add_argument("--turns", type=int, default=3)
     given = options.parse_args()
     load = Load(given.runs, given.rounds, given.latency)
     print(f"{load.runs} runs at once of {load.rounds} rounds, {load.latency * 1000:g} ms a reply")
