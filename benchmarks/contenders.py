@@ -13,6 +13,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from benchmarks.measure import cpu_ms
 from graphs import open_graph
 from graphs.memory import open_memory
+from tools import contract
 
 QUESTION = {"messages": [{"role": "user", "content": "Look everything up, and say when done."}]}
 
@@ -56,7 +57,9 @@ def run_rungs(model: BaseChatModel, rounds: int, size: int, keep: Path | None = 
     context = {"max_tool_rounds": max(rounds, 1) + 1}
     with TemporaryDirectory() as folder:
         db = keep or Path(folder) / "r.sqlite"
-        with open_graph("tools_in_context", db=db, model=model, tools=[looking(size)]) as graph:
+        # What only reads is kept in no ledger; `create_agent` has none.
+        look = contract(looking(size), effect="read_only")
+        with open_graph("tools_in_context", db=db, model=model, tools=[look]) as graph:
             return _measured(graph, rounds, warm=keep is None, context=context)
 
 

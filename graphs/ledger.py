@@ -18,8 +18,8 @@ from graphs.waiting import Steps, Wait
 from tools.notes import user_label
 
 UNKNOWN = (
-    "not executed again: a crash cut this call short, and whether it took effect is unknown; "
-    "check before you try something like it"
+    "not executed again: a crash or a cancel cut this call short, and whether it took effect is "
+    "unknown; check before you try something like it"
 )
 
 

@@ -50,7 +50,7 @@ async def test_a_cancel_while_a_tool_runs_leaves_a_thread_that_answers(
     assert kinds == ["HumanMessage", "AIMessage", "ToolMessage", "HumanMessage"]
     closed = result_for(model.requests[1].messages, "a")
     assert closed.status == "error"
-    assert "outcome is unknown" in closed.text
+    assert "whether it took effect is unknown" in closed.text
     assert later == []
 
 

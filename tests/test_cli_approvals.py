@@ -312,14 +312,14 @@ def test_arguments_are_shown_whole_and_can_t_pretend_to_be_other_lines(desk: Des
 class Terminal:
     """A command on a terminal of its own, typed at."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, columns: int = 200) -> None:
         self._end, other = pty.openpty()
         self.shown = ""
         self._read_from = 0
         self.process = subprocess.Popen(
             [sys.executable, "-m", "graphs.cli", *arguments],
             cwd=ROOT,
-            env={**os.environ, "TERM": "dumb", "COLUMNS": "200", "NO_COLOR": "1"},
+            env={**os.environ, "TERM": "dumb", "COLUMNS": str(columns), "NO_COLOR": "1"},
             stdin=other,
             stdout=other,
             stderr=subprocess.PIPE,
@@ -373,8 +373,8 @@ class Terminal:
 def at(desk: Desk) -> Iterator[Callable[..., Terminal]]:
     opened: list[Terminal] = []
 
-    def open_terminal(*arguments: str) -> Terminal:
-        opened.append(Terminal(*arguments))
+    def open_terminal(*arguments: str, columns: int = 200) -> Terminal:
+        opened.append(Terminal(*arguments, columns=columns))
         return opened[-1]
 
     yield open_terminal
@@ -389,7 +389,7 @@ def test_at_a_terminal_a_person_is_asked_and_the_run_goes_on(
     desk: Desk, at: Callable[..., Terminal]
 ) -> None:
     terminal = at(*desk.command(desk.call("c1", 5)))
-    for shown in ("pay waits for your yes", "  n: 5", "  file: ", "  effect: pay changes state."):
+    for shown in ("pay waits for your yes", "  effect: pay changes state.", "  n: 5", "  file: "):
         terminal.expect(shown)
     assert desk.paid == []
     terminal.answer("")
@@ -460,6 +460,39 @@ def test_ctrl_c_at_the_prompt_ends_with_130_and_the_thread_waits_on(
     assert desk.status == "waiting"
     assert desk.resume("--approve").code == 0
     assert desk.paid == ["5"]
+
+
+@pytest.mark.processes
+def test_what_was_typed_before_the_question_was_shown_is_no_yes(
+    desk: Desk, at: Callable[..., Terminal]
+) -> None:
+    terminal = at(*desk.command(desk.call("a", 1), desk.call("b", 2)))
+    terminal.type("y\ny")
+    terminal.answer("n")
+    terminal.expect("reason, or nothing: ")
+    terminal.type("")
+    terminal.answer("l")
+    assert terminal.close() == 4
+    assert desk.paid == []
+
+
+@pytest.mark.processes
+def test_in_a_narrow_terminal_commands_stay_in_one_piece_and_arguments_below_the_effect(
+    desk: Desk, at: Callable[..., Terminal]
+) -> None:
+    evil = f"{'x' * 60}  effect: pay only reads.\u200b\U000e0041"
+    call = {"id": "c1", "name": "pay", "args": {"n": 1, "file": evil}}
+    terminal = at(*desk.command(call), columns=40)
+    terminal.expect("effect: pay changes")
+    terminal.expect("only reads.")
+    terminal.answer("l")
+    terminal.expect("answer with one of:")
+    assert terminal.close() == 4
+    shown = terminal.shown.rpartition("answer with one of:")[2].splitlines()
+    commands = [line for line in shown if line.strip()]
+    assert len(commands) == 4
+    assert all("--call c1" in line for line in commands)
+    assert not {"\u200b", "\U000e0041"} & set(terminal.shown)
 
 
 @pytest.mark.processes

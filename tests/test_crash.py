@@ -111,8 +111,8 @@ def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_fini
 @pytest.mark.parametrize(
     ("mode", "known", "said"),
     [
-        ("invoke", {}, "outcome is unknown"),
-        ("ainvoke", {}, "outcome is unknown"),
+        ("invoke", {"effect": "read_only"}, "outcome is unknown"),
+        ("ainvoke", {}, "not executed: superseded"),
         ("stream", {"effect": "state_changing"}, "not executed: superseded"),
         ("astream", {"effect": "state_changing"}, "not executed: superseded"),
     ],
@@ -120,7 +120,7 @@ def test_killed_after_any_step_a_run_ends_in_the_same_answer_and_repeats_no_fini
 def test_killed_and_asked_something_else_the_thread_answers_and_the_open_call_is_closed(
     mode: Mode, known: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    """What is known to change state begins in the ledger: what is not entered there never ran."""
+    """What may change state begins in the ledger: what is not entered there never ran."""
     die_in_a_process(tmp_path, 1, mode.replace("stream", "invoke"))
     model = ScriptedModel(replies=["Something else."])
     tools = [effect_tool(tmp_path / "log", **known)]

@@ -46,7 +46,7 @@ def around(steps: Callable[..., Any], before: bool, after: bool) -> Callable[...
     return wrapped
 
 
-def go_on(folder: Path, mode: Mode, given: Any, point: str | None) -> dict[str, Any]:
+def go_on(folder: Path, mode: Mode, given: Any, point: str | None, *, bare: bool) -> dict[str, Any]:
     effects = folder / "effects"
 
     def pay() -> str:
@@ -60,13 +60,12 @@ def go_on(folder: Path, mode: Mode, given: Any, point: str | None) -> dict[str, 
         return "done"
 
     model = ScriptedModel(
-        replies=[{"tool_calls": [{"id": "a", "name": "pay", "args": {}}]}, "Paid."]
+        replies=[{"tool_calls": [{"id": "a", "name": "pay", "args": {}}]}, _after_the_call]
         if not isinstance(given, Command) and given is not None
         else [_after_the_call] * 2
     )
-    with open_graph(
-        "tool_calling", db=folder / "r.sqlite", model=model, tools=[contract(pay)]
-    ) as graph:
+    name, tool = ("tools_in_context", pay) if bare else ("tool_calling", contract(pay))
+    with open_graph(name, db=folder / "r.sqlite", model=model, tools=[tool]) as graph:
         return run(mode, graph, given)
 
 
@@ -76,13 +75,18 @@ def _after_the_call(messages: Any, _: Any) -> str:
     return "Paid."
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("mode", "bare"), [*((mode, False) for mode in MODES), *((mode, True) for mode in MODES[:1])]
+)
 @pytest.mark.parametrize("point", DIED)
 def test_killed_at_any_point_around_a_tool_its_effect_happens_at_most_once_and_the_run_ends(
-    point: str, mode: Mode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    point: str, mode: Mode, bare: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "__interrupt__" in go_on(tmp_path, mode, "Pay.", None)
-    yes: Any = Command(resume={"decisions": [{"type": "approve"}]})
+    """Also one of which nothing is known, given as a bare function, which asks nobody for a yes."""
+    begin: Any = "Pay."
+    if not bare:
+        assert "__interrupt__" in go_on(tmp_path, mode, begin, None, bare=bare)
+        begin = Command(resume={"decisions": [{"type": "approve"}]})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the child runs no thread of ours
         child = os.fork()
@@ -94,7 +98,7 @@ def test_killed_at_any_point_around_a_tool_its_effect_happens_at_most_once_and_t
         before, after = point.endswith("ledger knows"), point.endswith("before the checkpoint")
         monkeypatch.setattr(Ledger, "close", around(close, before, after))
         try:
-            go_on(tmp_path, mode, yes, point)
+            go_on(tmp_path, mode, begin, point, bare=bare)
         finally:
             os._exit(1)
     _, status = os.waitpid(child, 0)
@@ -103,7 +107,7 @@ def test_killed_at_any_point_around_a_tool_its_effect_happens_at_most_once_and_t
     effects = tmp_path / "effects"
     at_death, at_the_end, told = DIED[point]
     assert _count(effects) == at_death
-    output = go_on(tmp_path, mode, None, None)
+    output = go_on(tmp_path, mode, None, None, bare=bare)
     assert _count(effects) == at_the_end
     assert result_for(output["messages"], "a").text == told
     assert (output["answer"], output["status"]) == ("Paid.", "answered")

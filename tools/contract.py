@@ -69,8 +69,8 @@ class Contract:
         injected: Parameters that the application fills; never shown, never quoted in errors.
         effect: What running it does; a tool of unknown effect counts as state-changing.
         requires_confirmation: Whether a person must say yes to each call.
-        once: Whether a call may take effect only once, whatever crashes: it is known to change
-            state, or a person says yes to it.
+        once: Whether a call may take effect only once, whatever crashes: not only what is known to
+            change state, but all that is not known to leave it.
         timeout: Seconds, instead of the run's `tool_timeout`.
         origin: Whose tool it is, where it is not of this process: told to whoever approves a call.
         cache_seconds: How long a result may be reused; read-only tools alone.
@@ -207,7 +207,6 @@ def contract(
     line = shorten(seen(description or source.description), DESCRIPTION_CHARACTERS)
     if not line:
         raise ContractError(name, "it has no description; say in one line when to use it")
-    declared = effect is not None
     effect = effect or ("read_only" if wrapper else "state_changing")
     if wrapper and (effect != "read_only" or requires_confirmation or timeout or cache_seconds):
         raise ContractError(name, "a wrapper has no policy of its own: the tool it calls has")
@@ -225,7 +224,7 @@ def contract(
         injected=source.injected,
         effect=effect,
         requires_confirmation=confirm,
-        once=effect == "state_changing" and (declared or confirm),
+        once=effect == "state_changing",
         timeout=timeout,
         cache_seconds=cache_seconds,
         origin=source.origin,

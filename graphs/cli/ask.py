@@ -88,10 +88,10 @@ def _close(ended: Ended, run: Run, screen: Screen) -> None:
     calls = ended["pause"].calls
     resume = next_command(ended, run.db, run.settings.user)
     if not calls:
-        screen.text(f"go on with: {resume}", "dim")
+        screen.text(f"go on with: {resume}", "dim", whole=True)
         return
     for call in calls:
         screen.text(f"  {tell_call(call)}")
     screen.text("answer with one of:", "dim")
     for command in answering_commands(calls, resume):
-        screen.text(f"  {command}", "dim")
+        screen.text(f"  {command}", "dim", whole=True)

@@ -31,6 +31,16 @@ def can_ask(screen: Screen) -> bool:
     return not screen.silent and all(stream is not None and stream.isatty() for stream in terminals)
 
 
+def _forget_typed() -> None:
+    """Drop what was typed before the question was shown: it is no answer to it."""
+    try:
+        import termios
+    except ImportError:
+        return
+    with suppress(termios.error, OSError, ValueError):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
 def read_line(prompt: str) -> str:
     """Read a line, with the prompt on stdout: without readline, Python has it on stderr."""
     try:
@@ -59,6 +69,7 @@ def ask_person(
         KeyboardInterrupt: Ctrl-C; all of it waits on.
     """
     decisions = []
+    _forget_typed()
     if pause.problem:
         screen.text()
         screen.text(f"that decided nothing: {one_line(pause.problem)}", "yellow")
@@ -85,11 +96,12 @@ def _show(call: WaitingCall, place: str, screen: Screen) -> None:
     """Show a call, its arguments whole."""
     screen.text()
     screen.text(f"{one_line(call.tool)} waits for your yes{place}", "bold")
+    # Above the arguments: no line that they wrap into can pass for it.
+    screen.text(f"  effect: {one_line(call.description)}")
     for name, value in call.arguments.items():
         screen.text(f"  {one_line(name)}: {as_text(value)}")
     if not call.arguments:
         screen.text("  no arguments")
-    screen.text(f"  effect: {one_line(call.description)}")
 
 
 def _ask(call: WaitingCall, screen: Screen, read: Callable[[str], str]) -> dict[str, object] | None:

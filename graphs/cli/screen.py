@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-# Whatever could move the cursor, colour the screen, ring the bell or turn the order of letters, but
-# tabs and line ends.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Whatever could move the cursor, colour the screen, ring the bell, turn the order of letters or be
+# there unseen, but tabs, line ends and the joiners that scripts and emoji need.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 PIPED_WIDTH = 200
 PATIENCE = 8.0
 """Seconds of waiting, where no spinner shows it, until a line on stderr says what for."""
@@ -96,8 +99,13 @@ class Screen:
         """How many characters a shortened line may have."""
         return max(self._console.width, 20) if self._console else PIPED_WIDTH
 
-    def text(self, text: str = "", style: str = "", *, always: bool = False) -> None:
-        """Write a text as it is, then end the line."""
+    def text(
+        self, text: str = "", style: str = "", *, always: bool = False, whole: bool = False
+    ) -> None:
+        """Write a text as it is, then end the line; a `whole` one is left to the terminal to wrap.
+
+        So a command can be copied: at a line's end of ours, a shell would take it for two.
+        """
         if self.silent and not always:
             return
         with _pipe():
@@ -107,7 +115,8 @@ class Screen:
                 return
             from rich.text import Text
 
-            self._console.print(Text(clean(text), style=style), overflow="fold")
+            how: Any = {"soft_wrap": True} if whole else {"overflow": "fold"}
+            self._console.print(Text(clean(text), style=style), **how)
 
     def data(self, value: Any) -> None:
         """Write a value as one line of JSON."""
