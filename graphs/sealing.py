@@ -68,8 +68,10 @@ def recordable(reply: AIMessage, found: Found) -> Steps[AIMessage]:
         changes["invalid_tool_calls"] = bad
     if clean_extra != reply.additional_kwargs:
         changes["additional_kwargs"] = clean_extra
-    if changes or found:
+    about = repr(reply.response_metadata)  # one look at all of it, which is clean as a rule
+    if changes or found or redact(about) != about:
         told = {k: v for k, v in reply.response_metadata.items() if k != "logprobs"}
+        told = redact_data(told)
         changes["response_metadata"] = {**told, "redacted": dict(found)} if found else told
     return reply.model_copy(update=changes) if changes else reply
 

@@ -129,6 +129,9 @@ def test_tables_as_lists_and_named_values_lose_what_their_names_hide() -> None:
     clean = [["email", "password"], ["a@b", "[redacted]"], ["c@d", None]]
     assert redact_data({"rows": table}) == {"rows": clean}
     assert json.loads(redact_result(json.dumps(table))) == clean
+    apart = {"columns": ["user", {"name": "password"}], "rows": [["ann", "hunter"], ["bob", ""]]}
+    rows = [["ann", "[redacted]"], ["bob", ""]]
+    assert json.loads(redact_result(json.dumps(apart))) == {**apart, "rows": rows}
     named = [{"name": "DB_PASSWORD", "value": "hunter"}, {"name": "COLOR", "value": "red"}]
     assert json.loads(redact_result(json.dumps(named))) == [
         {"name": "DB_PASSWORD", "value": "[redacted]"},

@@ -576,3 +576,17 @@ def test_a_call_whose_id_is_a_secret_is_approved_and_runs_once(place: Place) -> 
     assert ended["status"] == "answered"
     assert door.came == [("ann", "x", "")]
     place.clean(TOKEN)
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_a_secret_in_what_a_server_tells_of_its_reply_is_found_nowhere(
+    place: Place, mode: Mode
+) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}", "x-request-id": "r1"}
+    told = {"model_name": f"m {TOKEN}", "headers": headers, "finish_reason": "stop"}
+    ended = place.ask([AIMessage("Hello.", response_metadata=told)], [Door().log_in], mode=mode)
+    assert ended["answer"] == "Hello."
+    kept = ended["messages"][-1].response_metadata
+    assert kept["model_name"] == "m [redacted]"
+    assert kept["headers"]["x-request-id"] == "r1"
+    place.clean(TOKEN)

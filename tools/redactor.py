@@ -18,7 +18,7 @@ from tools.personal_rules import CARD_RULE, EMAIL_RULE, is_card_as_number, is_ro
 from tools.redaction_policy import RedactionPolicy
 from tools.redaction_rules import REDACTED, Hit, Rule, merged
 from tools.secret_names import is_field, is_secret_name
-from tools.table_secrets import columns_of, headed, table_rule
+from tools.table_secrets import columns_of, headed, split_table, table_rule
 
 Found = MutableMapping[str, int]
 """Counts by kind of what was taken out."""
@@ -97,10 +97,13 @@ class Redactor:
             return self.text(value, found, own)
         if isinstance(value, dict):
             told = headed(value, self.hides)
+            tables = split_table(value, self.hides)
             return {
-                self.text(key, found, own) if isinstance(key, str) else key: self._field(
-                    told.get(key, key), item, found, own
-                )
+                self.text(key, found, own) if isinstance(key, str) else key: [
+                    self._row(row, tables[key], found, own) for row in item
+                ]
+                if key in tables
+                else self._field(told.get(key, key), item, found, own)
                 for key, item in value.items()
             }
         if isinstance(value, list | tuple):

@@ -182,6 +182,30 @@ def _is_row(row: Any, width: int) -> bool:
     return isinstance(row, list | tuple) and len(row) == width
 
 
+def split_table(fields: Mapping[Any, Any], hides: Callable[[str], bool]) -> dict[str, Any]:
+    """Return the columns that `{"columns": [...], "rows": [[...]]}` hides, by where its rows are.
+
+    A column may be a name, or a mapping that has one.
+    """
+    heads = (fields.get(key) for key in _HEADS if key in fields)
+    head = next((head for head in heads if isinstance(head, list) and head), None)
+    if head is None:
+        return {}
+    names = [name.get("name") if isinstance(name, Mapping) else name for name in head]
+    hidden = {n: name for n, name in enumerate(names) if isinstance(name, str) and hides(name)}
+    if not hidden:
+        return {}
+    return {
+        key: hidden
+        for key in _ROWS
+        if isinstance(rows := fields.get(key), list) and all(_is_row(r, len(head)) for r in rows)
+    }
+
+
+_HEADS = ("columns", "headers", "header", "fields", "fieldnames")
+_ROWS = ("rows", "data", "values", "records")
+
+
 def headed(fields: Mapping[Any, Any], hides: Callable[[str], bool]) -> dict[str, str]:
     """Return by what name the value of `{"name": "password", "value": ...}` is known."""
     if "value" not in fields:

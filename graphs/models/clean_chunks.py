@@ -64,8 +64,9 @@ class CleanChunks:
             for key, value in message.additional_kwargs.items()
             if key != "tool_calls"
         }
-        told = {k: v for k, v in message.response_metadata.items() if k != "logprobs"}
+        told = redact_data({k: v for k, v in message.response_metadata.items() if k != "logprobs"})
         info = {k: v for k, v in (chunk.generation_info or {}).items() if k != "logprobs"}
+        info = redact_data(info)
         clean = AIMessageChunk(
             content=content,
             additional_kwargs=extra,
@@ -182,9 +183,8 @@ def clean_message(message: Message, found: Found, cut: TextCut | None = None) ->
     if isinstance(message, AIMessage):
         changes["tool_calls"] = redact_data(message.tool_calls)
         changes["invalid_tool_calls"] = redact_data(message.invalid_tool_calls)
-        if "logprobs" in message.response_metadata:
-            told = message.response_metadata
-            changes["response_metadata"] = {k: v for k, v in told.items() if k != "logprobs"}
+        told = {k: v for k, v in message.response_metadata.items() if k != "logprobs"}
+        changes["response_metadata"] = redact_data(told)
     return message.model_copy(update=changes) if changes else message
 
 

@@ -22,6 +22,7 @@ from langchain_core.runnables import Runnable, RunnableBinding
 
 from graphs.models.clean_chunks import CleanChunks, clean_message, scrub
 from graphs.models.raw_calls import RawCalls, heard
+from tools.redact import redact_data
 
 _SAME = (
     *("name", "callbacks", "tags", "metadata", "verbose", "rate_limiter", "disable_streaming"),
@@ -168,5 +169,8 @@ def _clean(result: ChatResult) -> ChatResult:
     for generation in result.generations:
         ear.whole = generation.message
         clean = clean_message(generation.message, ear.found, ear.cut() if ear.cut else None)
-        generations.append(generation.model_copy(update={"message": clean, "text": clean.text}))
-    return result.model_copy(update={"generations": generations})
+        info = redact_data(generation.generation_info)
+        told = {"message": clean, "text": clean.text, "generation_info": info}
+        generations.append(generation.model_copy(update=told))
+    about = redact_data(result.llm_output)
+    return result.model_copy(update={"generations": generations, "llm_output": about})
