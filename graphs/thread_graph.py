@@ -19,7 +19,7 @@ from graphs.errors import UsageError
 from graphs.memory import Memory
 from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
-from graphs.threads import SETTINGS, enter_thread, is_waiting, stopped_early
+from graphs.threads import SETTINGS, check_answer, enter_thread, stopped_early
 from graphs.tracing import tracing
 from graphs.transcript import newest_question, with_ids
 
@@ -175,8 +175,8 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             question=run.question,
             settings={**_settings(run.context), **run.metadata},
         )
-        if isinstance(run.input, Command) and not is_waiting(self.memory, run.thread_id):
-            raise UsageError(f"nothing in thread {run.thread_id} waits for an answer")
+        if isinstance(run.input, Command):
+            check_answer(self.memory, run.thread_id, run.input.resume)
         if run.input is None and asked is not None:
             return replace(run, input=_read_input({"messages": [("user", asked)]})[0])
         return run

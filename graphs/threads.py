@@ -1,5 +1,6 @@
 """The threads of a memory file: who began them, what was asked, and how they stand."""
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ SETTINGS = (
 
 _PAGE = 200
 _QUESTION_SHOWN = 500
+_PAUSE_ID = re.compile(r"[0-9a-f]{32}")
 _NOTHING = ""
 """Stands for the newest checkpoint of a thread that has none yet."""
 
@@ -172,17 +174,40 @@ def _status(memory: Memory, item: Item) -> str:
     return str(saved.checkpoint["channel_values"].get("status") or "unfinished")
 
 
-def is_waiting(memory: Memory, thread_id: str) -> bool:
-    """Tell whether a thread's run is paused for a person's answer."""
+def check_answer(memory: Memory, thread_id: str, answer: Any) -> None:
+    """Refuse an answer to what does not wait: LangGraph says nothing of one, and waits on.
+
+    Args:
+        memory: The opened memory file.
+        thread_id: The thread.
+        answer: The answer, or answers by the ids of the pauses that they are to.
+
+    Raises:
+        UsageError: Nothing waits, or an answer names another pause.
+    """
     saved = _saved(memory, thread_id)
-    return saved is not None and _is_waiting(saved)
+    waiting = {pause.id for pauses in _pauses(saved) for pause in pauses} if saved else set()
+    if not waiting:
+        raise UsageError(f"nothing in thread {thread_id} waits for an answer")
+    ids = list(answer) if isinstance(answer, Mapping) else []
+    if not all(isinstance(key, str) and _PAUSE_ID.fullmatch(key) for key in ids):
+        return
+    if stale := [key for key in ids if key not in waiting]:
+        raise UsageError(
+            f"the answer is to {stale[0]}, which does not wait in thread {thread_id}, or no "
+            f"longer; what waits is {', '.join(sorted(waiting))}"
+        )
 
 
 def _is_waiting(saved: CheckpointTuple) -> bool:
+    return bool(_pauses(saved))
+
+
+def _pauses(saved: CheckpointTuple) -> list[Any]:
     writes = saved.pending_writes or ()
-    paused = {task for task, channel, _ in writes if channel == INTERRUPT}
     # A task that wrote since has its answer: what comes next was only cut short.
-    return bool(paused - {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP})
+    done = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
+    return [pauses for task, channel, pauses in writes if channel == INTERRUPT and task not in done]
 
 
 def _saved(memory: Memory, thread_id: str) -> CheckpointTuple | None:

@@ -435,3 +435,21 @@ def test_two_answers_at_the_same_moment_pay_once(mode: Mode, tmp_path: Path) -> 
         for thread in both:
             thread.join()
         assert shop.done == [("pay", 5)]
+
+
+def test_an_answer_to_a_pause_that_is_over_is_refused_and_the_one_that_waits_stays_open(
+    mode: Mode, tmp_path: Path
+) -> None:
+    again = {"tool_calls": [call("b", "pay", 99)]}
+    desk = Desk(mode, tmp_path, PAY, again, "Paid.")
+    (first,) = desk.run("?")["__interrupt__"]
+    by_id: Any = Command(resume={first.id: {"decisions": [APPROVE]}})
+    (second,) = desk.run(by_id)["__interrupt__"]
+    with pytest.raises(UsageError, match=f"answer is to {first.id}, .* waits is {second.id}"):
+        desk.run(by_id)
+    assert desk.shop.done == [("pay", 5)]
+    ended = desk.run(Command(resume={second.id: {"decisions": [APPROVE]}}))
+    assert ended["status"] == "answered"
+    assert desk.shop.done == [("pay", 5), ("pay", 99)]
+    with pytest.raises(UsageError, match="nothing in thread t waits"):
+        desk.run(by_id)
