@@ -167,7 +167,10 @@ def _outcome(values: Mapping[str, Any]) -> Ended:
 
 def _cancelled(graph: Any, config: Mapping[str, Any], steps: Steps) -> Ended:
     ran = f"; {', '.join(steps.ran)} had run" if steps.ran else "; no tool had run"
-    cut = f", {', '.join(steps.stopped)} was stopped before its end" if steps.stopped else ""
+    was = (
+        "was stopped before its end" if len(steps.stopped) == 1 else "were stopped before their end"
+    )
+    cut = f", {', '.join(steps.stopped)} {was}" if steps.stopped else ""
     kept = ", what ran is not undone" if steps.ran else ""
     reason = f"stopped by you{ran}{cut}{kept}, and nothing more was started"
     return _unfinished(graph, config, "cancelled", reason, heard=steps.heard)
