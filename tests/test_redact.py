@@ -96,6 +96,7 @@ def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: s
         "To reset your password, open Settings, then\nchoose Reset, wait, and try again2, or call.",
         "Token, key, secret.\nThese, I think, are, bad9",
         "token, E-4042 and secret, the\nthe, end",
+        "name,credentials\nAnn,MSc\nBob,B.A.\n",
         "| Reset password | Steps |\n|---|---|\n| by e-mail | open 2FA9 |",
         "| token | meaning |\n|---|---|\n| the | an article |\n| <s> | start |",
         "| user | password |\n|---|---|\n| required | yes |\n| ann | at least 12 signs |",

@@ -29,7 +29,7 @@ _TWO_WORDS = re.compile(
     r"(?:pass[_-]?(?:word|phrase|code)|token|secret|key)",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"pass|pwd|secret|cred", re.IGNORECASE)
+_PASSWORD = re.compile(r"pass|pwd|secret", re.IGNORECASE)
 _NO_VALUES = frozenset(
     (
         *("", "-", "--", "n/a", "none", "null", "nil", "true", "false", "yes", "no", "string"),
