@@ -16,6 +16,8 @@ from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, result_for, run
 from tools import contract
 
+pytestmark = pytest.mark.processes
+
 DIED: Any = {
     # where it is killed: effects before and after the run is gone on with, and the call's result
     "before the ledger": (0, 1, "done"),

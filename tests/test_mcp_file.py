@@ -131,6 +131,7 @@ def test_without_the_packages_a_table_names_the_command_that_installs_them(
     assert str(caught.value) == said
 
 
+@pytest.mark.processes
 def test_importing_and_building_every_variant_starts_and_imports_nothing_of_mcp(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

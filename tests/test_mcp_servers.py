@@ -21,6 +21,8 @@ from tests.support import ALL_MODES, Mode, compiled, result_for, run
 from tools import load_tools
 from tools.mcp import connection, servers
 
+pytestmark = pytest.mark.processes
+
 READ = 'read_only = ["*"]'
 QUESTION: Any = {"messages": [{"role": "user", "content": "?"}]}
 
@@ -60,7 +62,6 @@ def test_calls_of_one_reply_run_side_by_side_on_one_session(tmp_path: Path) -> N
     assert [result_for(output["messages"], f"c{n}").text for n in range(4)] == ["late"] * 4
 
 
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
@@ -230,7 +231,6 @@ def test_a_call_that_hangs_ends_at_the_tool_s_own_timeout_and_the_server_is_told
     assert len(stub.pids) == 1
 
 
-@pytest.mark.processes
 def test_a_server_that_hears_nothing_after_a_timeout_is_ended_and_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
