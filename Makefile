@@ -10,6 +10,8 @@ BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
 BROWSER_READY := $(VENV)/.ready-for-browser
+CLUSTER_VENV := $(VENV)-cluster
+CLUSTER_READY := $(CLUSTER_VENV)/.ready-to-serve
 LAB_READY := $(VENV)/.ready-for-notebooks
 LOCAL_READY := $(VENV)/.ready-for-a-local-model
 MODEL ?= smollm2
@@ -57,8 +59,8 @@ test-crash: $(DEV_READY) ## run the test that kills processes some hundred times
 	@$(BIN)/python -m pytest -m crash
 
 .PHONY: test-cluster
-test-cluster: $(DEV_READY) ## run the tests on Postgres, which must be installed
-	@$(BIN)/python -m pytest -m cluster
+test-cluster: $(DEV_READY) $(CLUSTER_READY) ## run the tests on Postgres and two servers: needs postgresql, redis-server
+	@RUNGS_AEGRA="$(abspath $(CLUSTER_VENV))/bin/python" $(BIN)/python -m pytest -m cluster
 
 .PHONY: check
 check: lint types drawings-check test ## everything CI checks: ruff, mypy, drawings, tests
@@ -124,6 +126,7 @@ bench-search: $(VENV)/.ready-to-search ## measure the search of tools: make benc
 .PHONY: clean
 clean: ## remove what setting up and testing made; answers and notes in rungs.sqlite stay
 	@if [ -f $(VENV)/pyvenv.cfg ]; then rm -rf $(VENV); fi
+	@if [ -f $(CLUSTER_VENV)/pyvenv.cfg ]; then rm -rf $(CLUSTER_VENV); fi
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .langgraph_api build dist
 	@find graphs tools prompts tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -135,6 +138,18 @@ $(RUN_READY): pyproject.toml constraints.txt $(BIN)/python
 $(DEV_READY): pyproject.toml constraints.txt $(BIN)/python
 	$(call install,-e . --group dev)
 	@touch $@ $(RUN_READY)
+
+# Aegra needs Python 3.12, and other packages than ours: an environment of its own.
+$(CLUSTER_READY): pyproject.toml constraints.txt
+	@for candidate in "$(PYTHON)" python3.12 python3.13 python3 $$HOME/.pyenv/versions/3.1[2-9]*/bin/python3; do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then \
+	    exec $(MAKE) --no-print-directory VENV="$(CLUSTER_VENV)" PYTHON="$$candidate" $(CLUSTER_VENV)/.served; fi; done; \
+	echo "Aegra needs Python 3.12 or newer: install it, or name it with make test-cluster PYTHON=/path/to/python3.12" >&2; exit 1
+	@touch $@
+
+$(VENV)/.served: pyproject.toml constraints.txt $(BIN)/python
+	$(call install,-e ".[postgres]" --group cluster)
+	@touch $@
 
 $(LAB_READY): pyproject.toml constraints.txt $(BIN)/python | $(RUN_READY)
 	$(call install,--group lab)

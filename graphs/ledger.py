@@ -8,12 +8,13 @@ model or the graph would like, and its result says so.
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langgraph.store.base import BaseStore
 
 from graphs.calls import sealed
+from graphs.claims import claims_of
 from graphs.waiting import Steps, Wait
 from tools.notes import user_label
 
@@ -36,19 +37,6 @@ class Entry:
     ended: bool
     content: str = ""
     status: Literal["success", "error"] = "error"
-
-
-@runtime_checkable
-class Claims(Protocol):
-    """A store that can enter an item only where there is none, in one atomic step."""
-
-    def put_if_absent(self, namespace: tuple[str, ...], key: str, value: dict[str, Any]) -> bool:
-        """Put an item, and tell whether there was none."""
-
-    async def aput_if_absent(
-        self, namespace: tuple[str, ...], key: str, value: dict[str, Any]
-    ) -> bool:
-        """Put an item, and tell whether there was none."""
 
 
 class Ledger:
@@ -79,15 +67,14 @@ class Ledger:
     def enter(self, call: ToolCall) -> Steps[bool]:
         """Enter a call before it runs; return whether it was not there, and so may run now.
 
-        On the memory file this is one atomic step, also between processes. Another store has no
-        such step: there two resumes at the same moment are kept apart by nothing but the store.
+        On the memory file and on Postgres this is one atomic step, also between processes. Another
+        store has no such step: there two resumes at the same moment are kept apart by nothing.
         """
         store, where, key = self._store, self._namespace, _key(call)
         if store is None:
             return True
         value = _value(Entry(ended=False))
-        if isinstance(store, Claims):
-            claims = store
+        if (claims := claims_of(store)) is not None:
             claimed: bool = yield Wait(
                 lambda: claims.put_if_absent(where, key, value),
                 lambda: claims.aput_if_absent(where, key, value),

@@ -3,24 +3,18 @@
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.serving import free_port
+
 PASSWORD = "s3cret of the tests"
 USER = "rungs"
 ROOM = 2**30
 """Bytes that must be free where a database in memory is."""
-
-
-def free_port() -> int:
-    """Return a port of the loopback interface that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def programs() -> Path | None:

@@ -195,7 +195,12 @@ def test_make_clean_removes_an_environment_and_nothing_that_is_none(tmp_path: Pa
     plan = make("-n", "clean").stdout
     assert "rungs.sqlite" not in plan
     assert "pyvenv.cfg ]; then rm -rf .venv" in plan
-    assert set(re.findall(r"rm -rf (\S+)", plan)) == {".venv;", ".pytest_cache", "{}"}
+    assert set(re.findall(r"rm -rf (\S+)", plan)) == {
+        ".venv;",
+        ".venv-cluster;",
+        ".pytest_cache",
+        "{}",
+    }
 
 
 def test_make_run_has_a_question_of_its_own_and_searches_the_shipped_documents(venv: str) -> None:
