@@ -244,6 +244,7 @@ def test_killed_again_and_again_no_effect_happens_twice_and_every_thread_ends(
 def test_commands_take_the_database_from_the_environment_for_all_they_keep(
     database: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert f"export {VARIABLE}=" in (ROOT / "README.md").read_text(encoding="utf-8")
     monkeypatch.setenv(VARIABLE, database)
     tools = home / "tools.toml"
     tools.write_text('[state_changing.save_note]\nuse = "tools.notes:save_note"\n')

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from graphs import GRAPHS, open_graph
 from graphs.ledger import UNKNOWN
 from graphs.memory import open_memory
 from graphs.models import ScriptedModel
-from tests.cli import scripted
+from tests.cli import ROOT, scripted
 from tests.instances import AEGRA, Instance, instance, redis
 from tests.postgres import new_database, postgres, programs
 from tests.support import result_for, results, run
@@ -32,6 +33,9 @@ pytestmark = [
 
 GRAPH = "tool_calling"
 TOOLS = """
+[read_only.calculator]
+use = "tools.calculator:calculator"
+
 [read_only.look]
 use = "tests.gated:look"
 
@@ -47,6 +51,7 @@ requires_confirmation = false
 use = "tests.gated:act"
 requires_confirmation = true
 """
+NO_ANSWER = {"resume": "perhaps"}
 YES = {"resume": {"decisions": [{"type": "approve"}]}}
 
 
@@ -78,8 +83,10 @@ class Story:
         models: Their models by the same names.
         first: Id of the process that was killed.
         second: Id of the one that was left.
-        client: Asks that one.
+        url: Its address.
+        client: Asks it.
         states: How the threads stand in the end.
+        nonsense: What came of an answer that decided nothing.
     """
 
     folder: Path
@@ -88,8 +95,10 @@ class Story:
     models: dict[str, str] = field(default_factory=dict)
     first: int = 0
     second: int = 0
+    url: str = ""
     client: Any = None
     states: dict[str, Any] = field(default_factory=dict)
+    nonsense: Any = None
 
     def done(self) -> list[tuple[str, int]]:
         """Return what tools did, and which process did it, in order."""
@@ -147,6 +156,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             with instance("second", *common) as second:
                 second.wait_until_ready()
                 told.first, told.second = first.process.pid, second.process.pid
+                told.url = second.url
                 with get_sync_client(url=second.url) as told.client:
                     finish(told, first)
                     yield told
@@ -155,6 +165,10 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 def finish(told: Story, first: Instance) -> None:
     """Answer on the other instance, kill the first one, and see all threads to their end."""
     client = told.client
+    told.nonsense = client.runs.wait(
+        told.threads["asked"], GRAPH, command=NO_ANSWER, context={"model": told.models["asked"]}
+    )
+    assert client.threads.get(told.threads["asked"])["status"] == "interrupted"
     told.go_on(client, "asked", command=YES)
     told.wait_until(client, "asked", "idle")
     first.kill()
@@ -210,6 +224,12 @@ def test_an_effect_that_was_cut_short_is_not_done_again_and_its_result_says_so(
     assert [message.status for message in results(messages)] == ["success", "error", "success"]
 
 
+def test_an_answer_that_decides_nothing_leaves_the_pause_open_and_says_why(story: Story) -> None:
+    (pause,) = story.nonsense["__interrupt__"]
+    assert pause["value"]["problem"]
+    assert pause["value"]["action_requests"][0]["name"] == "pay"
+
+
 def test_a_python_caller_goes_on_with_a_server_s_thread(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +248,15 @@ def test_both_serve_every_graph_with_its_settings(story: Story) -> None:
         schemas = story.client.assistants.get_schemas(assistant["assistant_id"])
         assert "tool_timeout" in json.dumps(schemas["context_schema"]), name
         assert assistant["description"] == GRAPHS[name].DESCRIPTION
+
+
+def test_the_example_of_the_page_runs(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert "http://127.0.0.1:2026" in code
+    code = code.replace("http://127.0.0.1:2026", story.url)
+    exec(compile(code, "deploy/README.md", "exec"), {})  # noqa: S102 - it is ours
+    assert "232" in capsys.readouterr().out
 
 
 def test_two_servers_that_enter_a_call_at_once_let_one_run_it(story: Story) -> None:

@@ -34,7 +34,7 @@ SETTINGS = [
     "RUNGS_OTEL",
     "RUNGS_SHOP",
 ]
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "graphs/README.md", "deploy/README.md"]
 
 
 def blocks(language: str) -> list[str]:
