@@ -23,7 +23,7 @@ _CARD_SHAPE = (
     rf"(?<![\w.])(?:\d{{12,19}}|\d{{4}}(?P<sign>{_SIGN})\d{{4}}(?P=sign)\d{{4}}(?P=sign)\d{{4}}"
     rf"(?:(?P=sign)\d{{1,3}})?|\d{{4}}(?P<amex>{_SIGN})\d{{6}}(?P=amex)\d{{4,5}})"
 )
-_CARD = re.compile(rf"{_CARD_SHAPE}(?!\w|[.,-]\d)", re.ASCII)
+_CARD = re.compile(rf"{_CARD_SHAPE}(?!\w|[.,]\d)", re.ASCII)
 _SMALLEST_CARD = 10**11
 _DOUBLE_OVER = 9
 
