@@ -223,6 +223,10 @@ def _handler(stub: StubServer) -> type[BaseHTTPRequestHandler]:
                 stub.hung_up.set()
                 raise
 
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            """Tell the same time in every reply, so that two of them can be compared."""
+            return super().date_time_string(timestamp or 0.0)
+
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its signature
             """Keep quiet."""
 

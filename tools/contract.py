@@ -13,7 +13,6 @@ At least one of `sync` and `asynchronous` is there; LangChain tools that can do 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -29,6 +28,7 @@ from tools.redaction_policy import DEFAULT_POLICY, RedactionPolicy
 from tools.schema import closed
 from tools.sources import Source, read
 from tools.text import one_line, seen, shorten
+from tools.tool_names import check_name
 from tools.validation import problems
 from tools.validator import Validator, compiled
 from tools.wrapper import Failure, Wrapper
@@ -36,12 +36,6 @@ from tools.wrapper import Failure, Wrapper
 __all__ = ["CallScope", "Checked", "Contract", "ContractError", "Effect", "contract"]
 
 Effect = Literal["read_only", "state_changing"]
-
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What every provider takes as a tool's name."""
-
-SPOKEN_NAME = re.compile(r"\w[\w.:/-]{0,63}")
-"""What may name a tool where its calls are written as text, `crm.find[b]`, and read from it."""
 
 DESCRIPTION_CHARACTERS = 1024
 ERROR_CHARACTERS = 1000
@@ -236,18 +230,6 @@ def contract(
         plan=Plans(parameters)(parameters),
         source=source,
     )
-
-
-def check_name(name: str, *, spoken: bool = False) -> None:
-    """Refuse a name that a model can't call a tool by.
-
-    Raises:
-        ContractError: It is none; where calls are written as text, it may be more.
-    """
-    if spoken and not SPOKEN_NAME.fullmatch(name):
-        raise ContractError(name, "a name is 1 to 64 letters, digits, '_', '-', '.', ':' and '/'")
-    if not spoken and not NAME.fullmatch(name):
-        raise ContractError(name, "a name is 1 to 64 letters, digits, '_' and '-'")
 
 
 def _check_policy(name: str, effect: str, timeout: float | None, cache_seconds: int | None) -> None:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tools.contract import Contract, Effect, check_name, contract
+from tools.contract import Contract, Effect, contract
 from tools.errors import ContractError, ToolsFileError
 from tools.redaction_policy import RedactionPolicy, read_policy
 from tools.tables import COUNT, FLAG, NUMBER, TEXT, Kind, check_keys, hint
 from tools.text import nearest, one_line, shorten
+from tools.tool_names import check_name
 from tools.toolset import ToolSet
 from tools.validation import names
 
