@@ -16,13 +16,13 @@ from langgraph.types import Command
 from graphs import open_graph
 from graphs.database_url import VARIABLE, DatabaseError
 from graphs.errors import UsageError
-from graphs.ledger import namespace_of
+from graphs.ledger import UNKNOWN, namespace_of
 from graphs.memory import open_memory, server_checkpointer, server_store
 from graphs.models import ScriptedModel
 from graphs.threads import list_threads
 from tests.cli import ROOT, home, rungs, scripted
 from tests.postgres import PASSWORD, new_database, postgres, programs
-from tests.support import MODES, Mode, run
+from tests.support import MODES, Mode, results, run
 from tools import contract
 from tools.notes import read_notes
 
@@ -160,6 +160,8 @@ def test_a_new_database_may_be_opened_by_several_processes_and_each_call_is_ente
     assert said == Counter(map(str, range(50)))
 
 
+TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
+
 HOLD = """
 import sys
 from graphs.memory import open_memory
@@ -219,6 +221,40 @@ def test_connections_that_the_server_ended_are_made_anew_and_threads_stay_held(
         found = memory.store.get(("a",), "k")
         assert found is not None
         assert found.value == {"n": 1}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_database_that_is_lost_ends_a_run_in_a_line_and_the_thread_goes_on_once_it_is_back(
+    mode: Mode, server: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphs.memory.postgres.connections.POOL_SECONDS", 0.5)
+    name = database.rpartition("/")[2]
+    effects: list[str] = []
+
+    def act() -> str:
+        """Do something, and lose the database."""
+        effects.append("done")
+        sql(
+            f"{server}/ready",
+            f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
+            TERMINATE.format(name),
+        )
+        return "did it"
+
+    call = {"id": "c1", "name": "act", "args": {}}
+    tools = [contract(act, requires_confirmation=False)]
+    model = ScriptedModel(replies=[{"tool_calls": [call]}])
+    with (
+        open_graph("tool_calling", db=database, model=model, tools=tools) as graph,
+        pytest.raises(ConnectionError, match=f"/{name}: the database does not answer any more"),
+    ):
+        run(mode, graph, "?")
+    sql(f"{server}/ready", f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    model = ScriptedModel(replies=["Look whether it happened."])
+    with open_graph("tool_calling", db=database, model=model, tools=tools) as graph:
+        assert run(mode, graph, None)["answer"] == "Look whether it happened."
+    assert UNKNOWN in results(model.requests[0].messages)[0].text
+    assert effects == ["done"]
 
 
 DRIVE = """

@@ -1,16 +1,17 @@
 """Connections to a database: opened, lent, and what is said where that fails."""
 
+import logging
 import select
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from re import search
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Capabilities, Connection, Cursor
-from psycopg.errors import DeadlockDetected, SerializationFailure
+from psycopg.errors import DeadlockDetected, OperationalError, SerializationFailure
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from graphs.database_url import Address, DatabaseError
 
@@ -20,10 +21,16 @@ Pool = ConnectionPool[Rows]
 POOL = 10
 """Connections of one memory at the most; a step's write holds one for some milliseconds."""
 
+POOL_SECONDS = 15.0
+"""How long a call waits for a connection before it takes the server for lost."""
+
 _ATTEMPTS = 3
 """How often a transaction that met another one is tried: Postgres ends one of two that wait."""
 
 Result = TypeVar("Result")
+
+# What the pool tells of its attempts goes to whoever configured logging, and to nobody else.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 
 def connect(address: Address) -> Rows:
@@ -45,29 +52,39 @@ def open_pool(address: Address) -> Pool:
         kwargs=_settings(address),
         min_size=0,
         max_size=POOL,
+        timeout=POOL_SECONDS,
         check=_check,
         open=True,
-        name="rungs-memory",
+        name=address.shown,
     )
 
 
 @contextmanager
 def lend(pool: Pool, *, whole: bool) -> Iterator[Cursor[DictRow]]:
-    """Lend a cursor; `whole`: what is done with it is done all or not at all, in one round trip."""
-    with pool.connection() as connection:
-        if not whole:
-            with connection.cursor(binary=True) as cursor:
-                yield cursor
-        elif Capabilities().has_pipeline():
-            with (
-                connection.pipeline(),
-                connection.transaction(),
-                connection.cursor(binary=True) as cursor,
-            ):
-                yield cursor
-        else:
-            with connection.transaction(), connection.cursor(binary=True) as cursor:
-                yield cursor
+    """Lend a cursor; `whole`: what is done with it is done all or not at all, in one round trip.
+
+    Raises:
+        ConnectionError: The server is lost; what was not told to be done may be done all the same.
+    """
+    try:
+        with pool.connection() as connection, ExitStack() as opened:
+            if whole and Capabilities().has_pipeline():
+                opened.enter_context(connection.pipeline())
+            if whole:
+                opened.enter_context(connection.transaction())
+            yield opened.enter_context(connection.cursor(binary=True))
+    except PoolTimeout:
+        raise _lost(pool) from None
+    except OperationalError as error:
+        if not connection.closed:
+            raise
+        raise _lost(pool) from error
+
+
+def _lost(pool: Pool) -> ConnectionError:
+    return ConnectionError(
+        f"{pool.name}: the database does not answer any more: see to it, then go on with the thread"
+    )
 
 
 def persistently(action: Callable[[], Result]) -> Result:
