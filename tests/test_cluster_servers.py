@@ -26,8 +26,8 @@ from tests.support import result_for, results, run
 pytestmark = [
     pytest.mark.cluster,
     pytest.mark.skipif(
-        not (AEGRA and programs()) and not os.environ.get("RUNGS_CLUSTER"),
-        reason="needs Postgres, Redis and Aegra: make test-cluster",
+        not AEGRA or (programs() is None and not os.environ.get("RUNGS_CLUSTER")),
+        reason="needs Python 3.12, Postgres and Redis: make test-cluster",
     ),
 ]
 
