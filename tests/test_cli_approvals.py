@@ -484,7 +484,7 @@ def test_in_a_narrow_terminal_commands_stay_in_one_piece_and_arguments_below_the
     call = {"id": "c1", "name": "pay", "args": {"n": 1, "file": evil}}
     terminal = at(*desk.command(call), columns=40)
     terminal.expect("effect: pay changes")
-    terminal.expect("only reads.")
+    terminal.expect("reads.")
     terminal.answer("l")
     terminal.expect("answer with one of:")
     assert terminal.close() == 4
