@@ -2,6 +2,7 @@
 
 Both have the form of LangChain's human in the loop (`HITLRequest`, `HITLResponse`), which Studio,
 Agent Chat UI and Agent Inbox show. Beside it each request carries its call's id, and an answer may.
+A request has the older form too, and an answer may have it: older pages know no other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ from typing import Any, Literal
 from langchain_core.messages import ToolCall
 
 from graphs.calls import via, with_arguments
+from graphs.errors import AnswerError
+from graphs.inbox_form import as_decisions, asked_of_one
 from graphs.reach import Reach
 from graphs.sealing import is_marked, restored
 from tools import Contract, redact_data
@@ -36,10 +39,6 @@ class Decided:
     message: str = ""
 
 
-class AnswerError(ValueError):
-    """An answer that decides nothing; one line that says what is wrong with it."""
-
-
 def request_for(
     calls: Sequence[ToolCall], reach: Reach, problem: str | None = None
 ) -> dict[str, Any]:
@@ -50,6 +49,15 @@ def request_for(
         reach: The tools that exist.
         problem: What was wrong with the answer before.
     """
+    requests = _requests(calls, reach)
+    names = dict.fromkeys(call["name"] for call in calls)
+    configs = [{"action_name": name, "allowed_decisions": list(DECISIONS)} for name in names]
+    asked: dict[str, Any] = {"action_requests": requests, "review_configs": configs}
+    asked |= asked_of_one(requests, problem)
+    return {**asked, "problem": problem} if problem else asked
+
+
+def _requests(calls: Sequence[ToolCall], reach: Reach) -> list[dict[str, Any]]:
     requests = []
     for call in calls:
         tool = reach.contract_of(call)
@@ -62,10 +70,7 @@ def request_for(
                 "call_id": call["id"],
             }
         )
-    names = dict.fromkeys(call["name"] for call in calls)
-    configs = [{"action_name": name, "allowed_decisions": list(DECISIONS)} for name in names]
-    asked: dict[str, Any] = {"action_requests": requests, "review_configs": configs}
-    return {**asked, "problem": problem} if problem else asked
+    return requests
 
 
 def _about(tool: Contract, path: Sequence[str]) -> str:
@@ -86,7 +91,8 @@ def read_answer(
     Decisions belong to the calls in their order, or to the calls whose ids they all carry.
 
     Args:
-        answer: `{"decisions": [{"type": "approve" | "edit" | "reject" | "respond", ...}]}`.
+        answer: `{"decisions": [{"type": "approve" | "edit" | "reject" | "respond", ...}]}`, or
+            what the older form has in its place.
         calls: The calls that were asked about.
         reach: The tools that exist: an edited call is checked against its own.
         real: The real arguments, by call id, of calls that were shown redacted: what of them an
@@ -95,6 +101,7 @@ def read_answer(
     Raises:
         AnswerError: It decides nothing; no call may run by it.
     """
+    answer = as_decisions(answer, _requests(calls, reach))
     decisions = answer.get("decisions") if isinstance(answer, Mapping) else None
     if not isinstance(decisions, list) or not all(isinstance(d, Mapping) for d in decisions):
         raise AnswerError(

@@ -3,3 +3,7 @@
 
 class UsageError(ValueError):
     """The caller's mistake: no question, a bad context value, another user's thread."""
+
+
+class AnswerError(ValueError):
+    """An answer that decides nothing; one line that says what is wrong with it."""

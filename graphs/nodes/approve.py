@@ -8,9 +8,10 @@ from langgraph.types import interrupt
 from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs import audit
-from graphs.approvals import AnswerError, Decided, read_answer, request_for
+from graphs.approvals import Decided, read_answer, request_for
 from graphs.calls import Call, is_edited
 from graphs.context import Context
+from graphs.errors import AnswerError
 from graphs.ledger import digest_of
 from graphs.node import Node, Scope, Update
 from graphs.reach import Reach, as_reach
