@@ -17,6 +17,7 @@ from graphs.models.quirks import RawCalls, normalize_reply
 from graphs.models.raw_calls import TextCut, heard
 from graphs.node import Scope
 from graphs.sealing import recordable
+from graphs.sent_prompts import name_prompt
 from graphs.transcript import call_ids, with_system
 from graphs.waiting import Steps, Wait
 from tools.redact import redact
@@ -120,6 +121,7 @@ def ask(
         real.id = str(uuid4())
     if raw.stopped:  # what the server told of it before its end is not the whole cost
         real.usage_metadata = None
+    name_prompt(real, system)
     real.response_metadata |= {"seconds": round(seconds, 6), "attempts": made}
     reply = yield from recordable(real, dict(raw.found) if isinstance(real.content, list) else {})
     return Asked(reply, "", made, seconds, real=real)

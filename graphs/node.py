@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
 from graphs.context import Context, read_context
+from graphs.entering import entered, served_graph
 from graphs.own_addresses import OwnAddresses
 from graphs.owner import check_owner
 from graphs.state import State
@@ -78,6 +79,11 @@ class Node(Runnable[State, Update]):
         check_owner(state, scope.context.user, scope.thread_id)
         own = OwnAddresses(state, scope.context)
         steps = self._body(state, scope)
+        graph = served_graph(scope.config)
+        if graph is not None and scope.store is not None and scope.thread_id is not None:
+            steps = _after(
+                entered(graph, state, scope.context, scope.thread_id, scope.store), steps
+            )
         if self.tools is not None and not self.tools.is_ready:
             steps = _prepared(self.tools, steps)
         return steps, Filter(redactor_for(self.redaction), own)
@@ -93,6 +99,11 @@ class Node(Runnable[State, Update]):
         steps, filter_ = self._start(input, config)
         with in_force(filter_):
             return await arun(steps)
+
+
+def _after(first: Steps[None], steps: Steps[Update]) -> Steps[Update]:
+    yield from first
+    return (yield from steps)
 
 
 def _prepared(tools: ToolSet, steps: Steps[Update]) -> Steps[Update]:

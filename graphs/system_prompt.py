@@ -5,6 +5,7 @@ from typing import Protocol
 from langchain_core.messages import SystemMessage
 
 from graphs.node import Scope
+from graphs.sent_prompts import NOTES, keep, system_message
 from graphs.waiting import Steps, Wait
 from prompts import Template
 from tools.notes import aread_notes, read_notes, render_notes
@@ -26,7 +27,7 @@ class SystemPrompt:
 
     def __init__(self, prompt: Prompt) -> None:
         self._prompt = prompt
-        self._last: tuple[Template, str, str, int, SystemMessage] | None = None
+        self._last: tuple[Template, str, str, int, SystemMessage, str] | None = None
 
     def fill(self, scope: Scope) -> Steps[SystemMessage]:
         """Fill the template; the same text is the same message, which is converted but once.
@@ -43,5 +44,9 @@ class SystemPrompt:
         last, edition = self._last, template.edition
         if last is None or last[0] is not template or last[1:4] != (company, rendered, edition):
             text = template.render(company=company, memory_notes=rendered)
-            self._last = last = (template, company, rendered, edition, SystemMessage(text))
+            told = NOTES if notes else rendered
+            shown = template.render(company=company, memory_notes=told)
+            message = system_message(text, shown)
+            self._last = last = (template, company, rendered, edition, message, shown)
+        yield from keep(last[4], last[5], scope)
         return last[4]

@@ -15,11 +15,12 @@ from langgraph.graph.state import CompiledStateGraph
 
 from graphs import models
 from graphs.context import Context, read_context
+from graphs.entering import settings_kept
 from graphs.errors import UsageError
 from graphs.memory import Memory
 from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
-from graphs.threads import SETTINGS, check_answer, enter_thread, stopped_early
+from graphs.threads import check_answer, enter_thread, stopped_early
 from graphs.tracing import tracing
 from graphs.transcript import newest_question, with_ids
 
@@ -173,7 +174,7 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             user_id=run.context.user,
             graph=self.name,
             question=run.question,
-            settings={**_settings(run.context), **run.metadata},
+            settings={**settings_kept(run.context), **run.metadata},
         )
         if isinstance(run.input, Command):
             check_answer(self.memory, run.thread_id, run.input.resume)
@@ -189,13 +190,6 @@ class _Run:
     question: str | None
     context: Context
     metadata: Mapping[str, Any]
-
-
-def _settings(context: Context) -> dict[str, Any]:
-    """Return what differs from the defaults; `values` has what no option of `rungs` is for."""
-    told = context.model_dump(exclude_defaults=True)
-    values = {name: told[name] for name in told.keys() - {*SETTINGS, "user_id", "user_email"}}
-    return {**told, "values": values or None}
 
 
 def _modes(stream_mode: StreamMode | Sequence[StreamMode] | None) -> set[str]:

@@ -11,15 +11,9 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.store.base import Item
 
+from graphs.entering import NAMESPACE, SETTINGS
 from graphs.errors import UsageError
 from graphs.memory import Memory
-
-NAMESPACE = ("threads",)
-SETTINGS = (
-    *("model", "docs", "tools", "company", "read_only", "max_tool_rounds", "max_turns"),
-    *("max_steps", "schema", "values"),
-)
-"""What of a run's settings is kept with its thread, so that `rungs resume` needs no flags."""
 
 _PAGE = 200
 _QUESTION_SHOWN = 500

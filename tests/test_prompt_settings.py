@@ -149,7 +149,7 @@ def test_an_edited_file_is_sent_without_building_the_graph_anew(mode: Mode, edit
     )
 
 
-def test_on_an_event_loop_the_form_has_the_text_that_was_read_last_and_reads_it_anew(
+def test_on_an_event_loop_the_form_has_an_edited_text_at_the_second_look_at_the_latest(
     edit: Any,
 ) -> None:
     edit("one_call", EDITED)
@@ -162,8 +162,7 @@ def test_on_an_event_loop_the_form_has_the_text_that_was_read_last_and_reads_it_
             await asyncio.get_running_loop().run_in_executor(None, prompt_file("one_call").look)
         return texts
 
-    first, second = asyncio.run(shown_twice())
-    assert first == EDITED or first.startswith("You are a support assistant")  # nobody waits for it
+    _, second = asyncio.run(shown_twice())
     assert second == EDITED
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from graphs.web import reading
 from graphs.web.app import create_app
 from tests.cli import REFUND, home, rungs, scripted
 
@@ -75,14 +76,74 @@ def test_each_run_of_a_thread_has_its_own_path(page: TestClient, home: Path) -> 
     assert counted == [0, 1]
 
 
-def test_a_prompt_is_the_conversation_before_the_reply(page: TestClient, home: Path) -> None:
-    ask(home, REFUND, "t1")
-    (run,) = told(page, "t1")["runs"]
-    place = f"/rungs/api/threads/t1/prompts/{run['steps'][2]['id']}"
-    sent = page.get(place).json()
-    assert [message["role"] for message in sent] == ["human", "ai", "tool"]
-    assert sent[2]["text"] == "232"
+def prompt(page: TestClient, thread: str, step: int, **query: str) -> list[dict[str, Any]]:
+    """Return the prompt of a step of the thread's newest run."""
+    run = told(page, thread, **query)["runs"][-1]
+    place = f"/rungs/api/threads/{thread}/prompts/{run['steps'][step]['id']}"
+    sent: list[dict[str, Any]] = page.get(place, params=query).json()
+    return sent
+
+
+def test_a_prompt_is_the_system_prompt_and_the_conversation_before_the_reply(
+    page: TestClient, home: Path
+) -> None:
+    ask(home, REFUND, "t1", "--company", "Fjord")
+    sent = prompt(page, "t1", 2)
+    assert [message["role"] for message in sent] == ["system", "human", "ai", "tool"]
+    assert sent[0]["text"].startswith("You are a support assistant for Fjord.")
+    assert sent[3]["text"] == "232"
     assert page.get("/rungs/api/threads/t1/prompts/none").status_code == 404
+
+
+def test_a_prompt_stays_what_it_was_whatever_a_later_run_is_told(
+    page: TestClient, home: Path
+) -> None:
+    parrot = "system_prompt=You are a parrot. {{company}} {{memory_notes}}"
+    ask(home, ["Hello."], "t1", "--set", parrot)
+    ask(home, ["Hello."], "t2")
+    assert prompt(page, "t1", 0)[0]["text"].startswith("You are a parrot. Globex")
+    assert prompt(page, "t2", 0)[0]["text"].startswith("You are a support assistant for Globex.")
+
+
+def test_a_kept_prompt_holds_no_note_of_the_users(page: TestClient, home: Path) -> None:
+    rungs("ask", "Remember that I drink mate.", "--user", "ann", "--thread", "t1")
+    ask(home, ["Hello."], "t2", "--user", "ann")
+    shown = prompt(page, "t2", 0, user="ann")[0]["text"]
+    assert "(the user's notes, as they were then)" in shown
+    assert "mate" not in shown
+
+
+@pytest.mark.parametrize(
+    ("graph", "replies", "begins"),
+    [
+        ("react_transcript", ["Final Answer: yes"], "Answer the question by interleaving"),
+        ("fixed_workflow", ["a", "b", "c"], "You are the first step of a fixed workflow"),
+        ("ladder", ["Fine."], "You are a support assistant for Globex."),
+    ],
+)
+def test_the_prompt_of_every_kind_of_graph_is_told(
+    page: TestClient, home: Path, graph: str, replies: list[Any], begins: str
+) -> None:
+    ask(home, replies, "t1", "--graph", graph)
+    assert prompt(page, "t1", 0)[0]["text"].startswith(begins)
+
+
+def test_a_defect_is_one_line_of_json_without_secrets(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise KeyError("sk-live-0123456789abcdefghij\nand more")
+
+    monkeypatch.setattr(reading, "threads_of", broken)
+    with TestClient(
+        create_app(str(home / "m.sqlite")), "http://127.0.0.1:1", raise_server_exceptions=False
+    ) as page:
+        reply = page.get("/rungs/api/threads")
+    assert reply.status_code == 500
+    problem = reply.json()["problem"]
+    assert problem.startswith("a defect of the page: KeyError: ")
+    assert "\n" not in problem
+    assert "0123456789" not in problem
 
 
 def test_what_waits_is_shown_and_a_yes_runs_it_once(page: TestClient, home: Path) -> None:

@@ -15,7 +15,8 @@ from graphs.cli.screen import Screen
 from graphs.cli.settings import Settings
 from graphs.cli.steps import Steps
 from graphs.control import controlled
-from graphs.threads import NAMESPACE, unrecorded_question
+from graphs.entering import NAMESPACE
+from graphs.threads import unrecorded_question
 from graphs.usage import usage_of
 
 

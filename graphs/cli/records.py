@@ -8,11 +8,12 @@ from graphs.cli.screen import Screen, shorten
 from graphs.cli.settings import Settings, existing_db, has_memory
 from graphs.cli.telling import tell
 from graphs.database_url import shown
+from graphs.entering import NAMESPACE
 from graphs.errors import UsageError
 from graphs.limits_hit import hits_of
 from graphs.memory import open_memory
 from graphs.open import open_graph
-from graphs.threads import NAMESPACE, Thread, get_thread, list_threads
+from graphs.threads import Thread, get_thread, list_threads
 from tools.notes import delete_note, read_notes
 
 EVENT_WIDTH = 500

@@ -8,6 +8,8 @@ from graphs.context import Context
 from graphs.node import Scope
 from graphs.prompt_of_run import MOST_KEPT, PromptOfRun
 from graphs.react.prompt_text import NOTES, PLACES, REACT, cut
+from graphs.sent_prompts import NOTES as KEPT_NOTES
+from graphs.sent_prompts import keep, system_message
 from graphs.waiting import Steps, Wait
 from prompts import Template
 from tools import ToolSet
@@ -76,11 +78,14 @@ class ReactPrompt:
         """
         template = yield from self._prompt.now(scope)
         made = self._of(template, read_only=scope.context.read_only)
-        text = made.rules
+        text = shown = made.rules
         store, user = scope.store, scope.context.user
         if store is not None and user is not None:
             notes = yield Wait(lambda: read_notes(store, user), lambda: aread_notes(store, user))
             if notes:
                 below = yield from self._notes.now(scope)
                 text = f"{text}\n\n{below.render(memory_notes=render_notes(notes))}"
-        return Filled(SystemMessage(text), made.opening)
+                shown = f"{shown}\n\n{below.render(memory_notes=KEPT_NOTES)}"
+        system = system_message(text, shown)
+        yield from keep(system, shown, scope)
+        return Filled(system, made.opening)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from graphs.asking import ask
 from graphs.model_source import ModelSource
@@ -17,6 +17,7 @@ from graphs.react.summary import Compacted
 from graphs.react.summary_parts import parts_of
 from graphs.react.turns import Turn
 from graphs.react.views import observation
+from graphs.sent_prompts import keep, system_message
 from graphs.state import State
 from graphs.transcript import newest_question
 from graphs.waiting import Steps
@@ -88,7 +89,8 @@ class Summarizer:
             progress=quoted(done.text) or "(nothing yet)",
             transcript="\n".join(quoted(written(turn, most)) for turn in old),
         )
-        system, view = SystemMessage(told.text), [HumanMessage(history)]
+        system, view = system_message(told.text), [HumanMessage(history)]
+        yield from keep(system, told.text, scope)
         failures: list[str] = []
         left = TRIES
         while left > 0:

@@ -5,6 +5,7 @@ ours: so no page from elsewhere, open in the same browser, can read threads or a
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from graphs.memory import MemoryFileError, server_place
 from graphs.web import answering, reading
 from prompts import TemplateError
 from tools import ToolsFileError
+from tools.redact import redact
+from tools.text import one_line
 
 ROOT = "/rungs"
 HEADER = "x-rungs"
@@ -28,6 +31,8 @@ _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
 )
+
+_log = logging.getLogger("rungs.web")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -44,6 +49,10 @@ def guarded(handler: Handler) -> Handler:
             return await handler(request)
         except (UsageError, MemoryFileError, ToolsFileError, TemplateError) as error:
             return _problem(str(error), 409)
+        except Exception as error:  # noqa: BLE001 - whoever looks at the page reads a line, not a trace
+            _log.exception("the page could not answer %s", request.url.path)
+            why = one_line(redact(f"{type(error).__name__}: {error}"))
+            return _problem(f"a defect of the page: {why}; the server's log has more", 500)
 
     return guard
 

@@ -63,7 +63,7 @@ def prompt_before(db: str, thread_id: str, user: str | None, reply_id: str) -> A
     thread = _find(db, thread_id, user)
     with open_graph(thread.graph, db=db) as graph:
         state = graph.get_state({"configurable": {"thread_id": thread_id}})
-    return prompt_of(state.values.get("messages") or [], reply_id)
+        return prompt_of(state.values.get("messages") or [], reply_id, graph.memory.store)
 
 
 def _find(db: str, thread_id: str, user: str | None) -> Thread:

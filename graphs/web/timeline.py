@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.store.base import BaseStore
 
 from graphs.audit import Event, events
+from graphs.sent_prompts import prompt_sent
 from graphs.transcript import model_view, reply_calls
 from tools.redact import redact, redact_data
 
@@ -43,10 +45,17 @@ def _step(message: BaseMessage, event: Event) -> dict[str, Any]:
     return step
 
 
-def prompt_of(messages: Sequence[BaseMessage], reply_id: str) -> list[dict[str, Any]] | None:
+def prompt_of(
+    messages: Sequence[BaseMessage], reply_id: str, store: BaseStore
+) -> list[dict[str, Any]] | None:
     """Return the conversation that a reply followed, as the model was sent it.
 
-    The system prompt, which stands before it, is the variant's and not in the transcript.
+    The system prompt stands before it, without the user's notes, where it was kept.
+
+    Args:
+        messages: The transcript.
+        reply_id: The reply's message.
+        store: What keeps the prompts.
 
     Returns:
         A `role` and a `text` for each message, with the `calls` of a reply; None where there is no
@@ -54,7 +63,9 @@ def prompt_of(messages: Sequence[BaseMessage], reply_id: str) -> list[dict[str, 
     """
     for place, message in enumerate(messages):
         if message.id == reply_id and isinstance(message, AIMessage):
-            return list(_as_sent(model_view(messages[:place])))
+            system = prompt_sent(message, store)
+            told = [] if system is None else [SystemMessage(system)]
+            return list(_as_sent([*told, *model_view(messages[:place])]))
     return None
 
 
