@@ -26,7 +26,7 @@ LAB, STUDIO, MODEL = "make lab", "make studio", "make local-model"
 
 @contextmanager
 def started(command: str, home: Path) -> Iterator[str]:
-    """Start a command of the README as it stands, wait for its address, and press Ctrl-C."""
+    """Start a command of the README as it stands, wait for its address, and end it."""
     assert command in commands()
     settings = {"allow_root": True, "open_browser": False, "port": free_port(), "token": ""}
     (home / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": settings}), "utf-8")
@@ -50,7 +50,8 @@ def started(command: str, home: Path) -> Iterator[str]:
     try:
         yield address(log, process)
     finally:
-        os.killpg(process.pid, signal.SIGINT)
+        # JupyterLab asks a person whether a Ctrl-C was meant; the others end by it.
+        os.killpg(process.pid, signal.SIGTERM if command == LAB else signal.SIGINT)
         try:
             process.wait(timeout=30)
         except subprocess.TimeoutExpired:
