@@ -358,7 +358,9 @@ def test_a_copied_thread_goes_its_own_way_and_a_deleted_one_leaves_no_rows(datab
         assert len(graph.get_state({"configurable": {"thread_id": "a"}}).values["messages"]) == 2
         for thread in "ab":
             graph.memory.saver.delete_thread(thread)
-    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "store"):
+    # The prompts that replies were given are kept once for all threads.
+    stored = "store WHERE prefix <> 'prompts'"
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes", stored):
         assert sql(database, f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608
 
 
