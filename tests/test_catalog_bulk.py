@@ -14,7 +14,7 @@ from tools.catalog import Catalog
 from tools.ranking.arrays import sums
 from tools.ranking.lexicon import Lexicon
 from tools.ranking.postings import MOST_WORDS
-from tools.ranking.split import END, split
+from tools.ranking.split import split
 from tools.ranking.words import words_of
 
 bounded = settings(deadline=None, derandomize=True, database=None)
@@ -41,9 +41,10 @@ def scores(catalog: Catalog) -> list[list[tuple[str, float]]]:
 @bounded
 @given(st.lists(written, max_size=5))
 def test_texts_split_together_have_the_words_they_have_alone(texts: list[str]) -> None:
-    words = [word.decode() for word in split(texts)]
-    alone = [word for text in texts for word in (*words_of(text), END.decode())]
-    assert [word[:64] for word in words] == alone
+    found = split(texts)
+    words = [word.decode()[:64] for word in found.words(np.arange(len(found.starts)))]
+    assert words == [word for text in texts for word in words_of(text)]
+    assert found.counts.tolist() == [len(words_of(text)) for text in texts]
 
 
 @bounded
@@ -87,3 +88,18 @@ def test_sums_of_groups_are_those_of_each_group() -> None:
     places, lengths = np.array([3, 0, 1, 1, 2]), np.array([2, 0, 3])
     expected = [rows[[3, 0]].sum(axis=0), np.zeros(3), rows[[1, 1, 2]].sum(axis=0)]
     assert sums(rows, places, lengths).tolist() == np.stack(expected).tolist()
+
+
+def test_words_read_again_keep_their_numbers_however_many_share_a_place_of_the_table() -> None:
+    lexicon = Lexicon()
+    words = [f"{'ab' * (number % 12)}x{number:06x}" for number in range(30_000)]
+    first = lexicon.read(words)
+    again = lexicon.read([*reversed(words), "new"])
+    assert [first.words[number] for number in first.numbers] == [
+        word for text in words for word in words_of(text)
+    ]
+    whole = np.split(again.numbers, np.cumsum(again.counts))
+    there = np.split(first.numbers, np.cumsum(first.counts))
+    for mine, theirs in zip(reversed(whole[: len(words)]), there[: len(words)], strict=True):
+        assert mine.tolist() == theirs.tolist()
+    assert len(set(again.words)) == len(again.words)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import count, islice
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from tools.ranking.arrays import Ints
-from tools.ranking.split import END, split
+from tools.ranking.numbering import Numbering
+from tools.ranking.split import split
 from tools.ranking.words import LONGEST
 
 _AT_ONCE: Final = 1_024
@@ -44,20 +43,13 @@ class Lexicon:
 
     def __init__(self) -> None:
         self._words: list[str] = []
-        self._numbers: defaultdict[bytes, int] = defaultdict(count(-1).__next__)
-        self._end = self._numbers[END]
+        self._numbering = Numbering()
 
     def read(self, texts: Sequence[str]) -> Read:
         """Read texts, and learn the words that are new."""
         starts = range(0, max(1, len(texts)), _AT_ONCE)
-        read = [self._read(texts[start : start + _AT_ONCE]) for start in starts]
-        numbers, counts = zip(*read, strict=True)
-        return Read(self._words, np.concatenate(numbers), np.concatenate(counts))
-
-    def _read(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
-        words = split(texts)
-        numbers = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
-        new = islice(self._numbers, len(self._words) + 1, None)
+        read = [split(texts[start : start + _AT_ONCE]) for start in starts]
+        numbers = np.concatenate([self._numbering.of(part) for part in read])
+        new = self._numbering.since(len(self._words))
         self._words += (word.decode()[:LONGEST] for word in new)
-        ends = np.flatnonzero(numbers == self._end)
-        return numbers[numbers != self._end], np.diff(ends, prepend=-1) - 1
+        return Read(self._words, numbers, np.concatenate([part.counts for part in read]))
