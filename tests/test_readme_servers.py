@@ -14,18 +14,22 @@ from pathlib import Path
 
 import pytest
 
+from graphs import open_graph
+from graphs.local_model import LocalModelError, find_model
 from tests.cli import ROOT
 from tests.serving import free_port
 from tests.test_readme import commands
+from tools import load_tools
 
 pytestmark = pytest.mark.enable_socket
 
 ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)")
 LAB, STUDIO, MODEL = "make lab", "make studio", "make local-model"
+QWEN, OWN_FILE = "make local-model MODEL=qwen", "make local-model GGUF=~/models/any.gguf"
 
 
 @contextmanager
-def started(command: str, home: Path) -> Iterator[str]:
+def started(command: str, home: Path, **more: str) -> Iterator[str]:
     """Start a command of the README as it stands, wait for its address, and end it."""
     assert command in commands()
     settings = {"allow_root": True, "open_browser": False, "port": free_port(), "token": ""}
@@ -36,6 +40,7 @@ def started(command: str, home: Path) -> Iterator[str]:
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "JUPYTER_DATA_DIR": str(home / "data"),
         "PYTHONUNBUFFERED": "1",
+        **more,
     }
     log = home / "log"
     with log.open("wb") as out:
@@ -97,6 +102,45 @@ def test_make_studio_serves_the_graphs_and_the_page(tmp_path: Path) -> None:
 def test_make_local_model_serves_a_model(tmp_path: Path) -> None:
     with started(MODEL, tmp_path) as url:
         assert json.loads(opened(f"{url}/v1/models"))["data"]
+
+
+@pytest.mark.live
+def test_make_local_model_serves_a_file_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "any.gguf").symlink_to(find_model("smollm2"))
+    with started(OWN_FILE, tmp_path, HOME=str(tmp_path)) as url:
+        assert json.loads(opened(f"{url}/v1/models"))["data"]
+
+
+@pytest.mark.live
+def test_the_larger_model_calls_a_tool_and_is_told_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        find_model("qwen")
+    except LocalModelError as error:
+        pytest.skip(str(error))
+    with started(QWEN, tmp_path) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
+        calculator = [tool for tool in load_tools() if tool.name == "calculator"]
+        with open_graph("tools_in_context", tools=calculator) as graph:
+            results = [  # it is free in its words, and one of three may do without the tool
+                graph.invoke(
+                    {"messages": [("user", "What is 18% of 250? Call the calculator.")]},
+                    {"configurable": {"thread_id": thread}},
+                    context={"model": "openai:local", "max_tool_rounds": 1},
+                )
+                for thread in ("t1", "t2", "t3")
+            ]
+    made = 0
+    for result in results:
+        calls = [call for m in result["messages"] for call in getattr(m, "tool_calls", ())]
+        told = [m.tool_call_id for m in result["messages"] if m.type == "tool"]
+        assert told == [call["id"] for call in calls]
+        assert result["usage"]["output_tokens"] > 0
+        made += [call["name"] for call in calls].count("calculator")
+    assert made
 
 
 @pytest.mark.notebooks
