@@ -99,15 +99,25 @@ class Comparison:
         done = self.total - len(open_tasks)
         tell = on_progress or (lambda _done, _total: None)
         tell(done, self.total)
+        running: dict[Future[Row], str] = {}
         try:
             with _pool(jobs) as pool:
-                for key, row in self._each(pool, iter(open_tasks), 2 * jobs):
+                for key, row in self._each(pool, iter(open_tasks), running, 2 * jobs):
                     self._keep(key, row, done)
                     done += 1
                     tell(done, self.total)
         except KeyboardInterrupt:
-            raise StoppedError(done, self.total) from None
+            self._keep_ended(running)
+            raise StoppedError(self.finished, self.total) from None
         return [self._journal.rows[key] for key in self._tasks]
+
+    def _keep_ended(self, running: Mapping[Future[Row], str]) -> None:
+        """Keep the rows of runs that ended before a stop, and that nobody had come to yet."""
+        for future, key in running.items():
+            if not future.done() or future.cancelled() or future.exception() is not None:
+                continue
+            if (row := future.result()) is not self._journal.rows.get(key):
+                self._keep(key, row, self.finished)
 
     def _keep(self, key: str, row: Row, before: int) -> None:
         try:
@@ -116,17 +126,24 @@ class Comparison:
             raise NotKeptError(self._journal.path, error, before, self.total) from None
 
     def _each(
-        self, pool: ThreadPoolExecutor, keys: Iterator[str], most: int
+        self,
+        pool: ThreadPoolExecutor,
+        keys: Iterator[str],
+        running: dict[Future[Row], str],
+        most: int,
     ) -> Iterator[tuple[str, Row]]:
-        """Yield rows as their runs end, with at most so many runs handed out."""
-        running: dict[Future[Row], str] = {}
+        """Yield rows as their runs end, with at most so many runs handed out.
+
+        Those whose rows are not taken yet are in `running`.
+        """
         while True:
             while len(running) < most and (key := next(keys, None)) is not None:
                 running[pool.submit(self._ask, key)] = key
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
+                yield running[future], future.result()
+                del running[future]
 
 
 def _decides(question: Question, judge: str | None) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class Journal:
         try:
             while left:
                 left = left[self._file.write(left) :]
-        except OSError:
+        except BaseException:  # a Ctrl-C, too
             self._file.truncate(before)
             self._file.seek(before)
             raise
