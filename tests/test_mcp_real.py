@@ -1,6 +1,7 @@
 """Real MCP servers: the SDK's own over stdio and HTTP, and one that people install."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -193,24 +194,40 @@ def exits(home: Path, stub: Stub, code: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
 
 
+def reapers(owner: int) -> list[int]:
+    """Return the processes that end the servers of an owner, should it be killed."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has just ended
+            words = place.read_bytes().split(b"\0")[:-1]
+            if words[-1:] == [str(owner).encode()] and words[-2].endswith(b"reaper.py"):
+                found.append(int(place.parent.name))
+    return found
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_servers_end_with_the_process_however_it_ends(home: Path, *, stubborn: bool) -> None:
     ways = {"returns": "", "raises": "1 / 0", "exits": "import sys; sys.exit(3)"}
     for name, code in ways.items():
         stub = Stub(home, name).script([tool("a")], stubborn=stubborn)
-        exits(home, stub, code).wait(timeout=60)
+        process = exits(home, stub, code)
+        process.wait(timeout=60)
         assert ended(stub.pids[0], 5), name
+        assert all(ended(pid, 5) for pid in reapers(process.pid)), name
 
 
-def test_a_server_ends_with_a_process_that_was_killed(home: Path) -> None:
-    stub = Stub(home).script([tool("a")])
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_server_ends_with_a_process_that_was_killed(home: Path, *, stubborn: bool) -> None:
+    stub = Stub(home).script([tool("a")], stubborn=stubborn)
     process = exits(home, stub, "import time; time.sleep(60)")
     deadline = time.monotonic() + 30
     while not stub.received("tools/list") and time.monotonic() < deadline:
         time.sleep(0.05)
+    (reaper,) = reapers(process.pid)
     process.kill()
     process.wait()
-    assert ended(stub.pids[0], 5)
+    assert ended(stub.pids[0], 15)
+    assert ended(reaper, 15)
 
 
 @pytest.mark.parametrize("presses", [1, 2])

@@ -25,6 +25,7 @@ from pydantic import BaseModel, Field
 from tools.errors import StoppedError
 from tools.mcp.errors import LostError, NotSentError, ServerError
 from tools.mcp.loop import kill_servers, submit
+from tools.mcp.reaping import reaper
 from tools.mcp.session import Answer, Session, live_sessions
 from tools.mcp.settings import ServerSettings
 from tools.progress import Progress
@@ -196,3 +197,4 @@ def _end() -> None:
         with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
             submit(_end_in_peace(sessions)).result(PEACE_SECONDS + 2)
     kill_servers()
+    reaper.close()

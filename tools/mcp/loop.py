@@ -3,7 +3,7 @@
 A session belongs to the loop and to the task that opened it, while its callers come and go: sync
 ones, and async ones on loops of their own, that of `langgraph dev` among them. So all of it is
 here, and callers hand over what is to be done. The loop knows the processes it started, listens to
-what they write to stderr, and can end them at once.
+what they write to stderr, and can end them at once; should this process be killed, `reaping` does.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import threading
 from collections.abc import Coroutine
 from contextvars import Context, ContextVar
 from typing import Any, TypeVar
+
+from tools.mcp.reaping import reaper
 
 Result = TypeVar("Result")
 
@@ -119,10 +121,12 @@ class ServersLoop(_Loop):
             os.close(write)
         pipe, _ = await self.connect_read_pipe(lambda: child, source)
         child.started(process, pipe)
+        reaper.began(process.get_pid())
         told = protocol.process_exited
 
         def exited() -> None:
             child.kill_group()  # what it has started, and left behind
+            reaper.ended(process.get_pid())
             told()
 
         protocol.process_exited = exited
