@@ -18,7 +18,7 @@ from graphs.models.raw_calls import TextCut, heard
 from graphs.node import Scope
 from graphs.sealing import recordable
 from graphs.sent_prompts import name_prompt
-from graphs.transcript import call_ids, with_system
+from graphs.transcript import has_message, with_call_ids, with_system
 from graphs.waiting import Steps, Wait
 from tools.redact import redact
 
@@ -115,9 +115,9 @@ def ask(
     finally:
         heard.reset(token)
     seconds = time.perf_counter() - started
-    real = normalize_reply(_as_heard(reply, raw), call_ids(transcript), raw)
-    taken = [message.id for message in transcript]
-    if real.id is None or real.id in taken or redact(real.id) != real.id:
+    came = _as_heard(reply, raw)
+    real = with_call_ids(transcript, lambda known: normalize_reply(came, known, raw))
+    if real.id is None or has_message(transcript, real.id) or redact(real.id) != real.id:
         real.id = str(uuid4())
     if raw.stopped:  # what the server told of it before its end is not the whole cost
         real.usage_metadata = None

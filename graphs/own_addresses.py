@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 
-from langchain_core.messages import HumanMessage
-
 from graphs.context import Context
 from graphs.state import State
+from graphs.transcript import human_messages
 from tools.personal_rules import email_spans
 
 
@@ -35,8 +34,7 @@ class OwnAddresses:
 
     def _look_up(self) -> Collection[str]:
         texts = [self._context.user_email or "", self._context.user or ""]
-        messages = self._state.get("messages") or ()
-        texts += [message.text for message in messages if isinstance(message, HumanMessage)]
+        texts += [message.text for message in human_messages(self._state.get("messages") or ())]
         return {
             text[start:end].lower()
             for text in texts

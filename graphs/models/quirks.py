@@ -101,7 +101,7 @@ def normalize_reply(
         good, bad = _calls(message, raw_calls)
         if finish_reason(message) == "length":
             _reject_the_last(good, bad, raw_calls)
-        content = _give_ids(message.content, good, bad, set(known_ids))
+        content = _give_ids(message.content, good, bad, known_ids)
         if content is not message.content:
             changes["content"] = content
         if good != message.tool_calls:
@@ -189,13 +189,15 @@ def _reject_the_last(
 
 
 def _give_ids(
-    content: Any, good: list[ToolCall], bad: list[InvalidToolCall], used: set[str]
+    content: Any, good: list[ToolCall], bad: list[InvalidToolCall], known: Collection[str]
 ) -> Any:
     """Replace missing, repeated and secret ids in place; return content whose blocks follow."""
     renamed: list[tuple[Any, str]] = []
+    used: set[str] = set()
     for call in (*good, *bad):
         old = call["id"]
-        if not isinstance(old, str) or not old.strip() or old in used or not _may_stay(old):
+        new = isinstance(old, str) and bool(old.strip()) and old not in used and old not in known
+        if not (new and _may_stay(str(old))):
             call["id"] = f"call_{uuid.uuid4().hex[:24]}"
         renamed.append((old, str(call["id"])))
         used.add(str(call["id"]))

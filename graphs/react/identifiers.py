@@ -1,7 +1,7 @@
 """What a summary must not lose: identifiers, numbers, paths and links, word for word."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from tools.limits import without_marker
@@ -66,9 +66,9 @@ def missing_from(summary: str, new: str, *, earlier: str = "", before: Seen = _N
         earlier: The summary before, which it stands for too.
         before: The list below that one.
     """
-    fresh = [word for word in dict.fromkeys(_telling(new)) if word not in summary]
+    fresh = dict.fromkeys(word for word in _telling(new) if word not in summary)
     known = dict.fromkeys([*before.words, *_telling(_LEFT_OUT.sub(" ", earlier))])
-    old = [word for word in known if word not in summary and word not in set(fresh)]
+    old = [word for word in known if word not in summary and word not in fresh]
     number = before.left_out + len(old) + len(fresh)
     room = MOST - len(HEADING) - len(_left_out(number))
     kept = _newest(old, room - _size(_newest(fresh, room // 2)))
@@ -76,12 +76,13 @@ def missing_from(summary: str, new: str, *, earlier: str = "", before: Seen = _N
     return Seen(words, number - len(words))
 
 
-def _newest(words: Sequence[str], room: int) -> list[str]:
+def _newest(words: Collection[str], room: int) -> list[str]:
     """Take from the end what there is room for, in the order in which it came."""
     taken: list[str] = []
-    for word in reversed(words):
-        if _size([*taken, word]) <= room:
+    for word in reversed([*words]):
+        if (size := _size([word])) <= room:
             taken.append(word)
+            room -= size
     return taken[::-1]
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NotRequired, cast
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
 from graphs.node import Scope, Update
 from graphs.react.counting import CountedBy
 from graphs.react.keywords import quoted
-from graphs.react.turns import Turn, since
+from graphs.react.turns import Turn, compaction_of
 from graphs.react.views import View
 from graphs.state import Output, Standing, State
 from graphs.transcript import COMPACTION, newest_question
@@ -78,11 +78,11 @@ NOT_COMPACTED = Compacted("", 0)
 
 def compacted(messages: Sequence[BaseMessage], question: str) -> Compacted:
     """Read the newest compaction of a run out of the transcript, where each is recorded once."""
-    for message in reversed(since(messages, question)):
-        told = message.additional_kwargs.get(COMPACTION)
-        if isinstance(message, AIMessage) and isinstance(told, dict):
-            return Compacted(str(message.text), int(told.get("through", 0)))
-    return NOT_COMPACTED
+    newest = compaction_of(messages, question)
+    if newest is None:
+        return NOT_COMPACTED
+    told = newest.additional_kwargs[COMPACTION]
+    return Compacted(str(newest.text), int(told.get("through", 0)))
 
 
 class Summarized:

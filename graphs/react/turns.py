@@ -7,13 +7,15 @@ any other call is. A reply that could not be read as an action carries an invali
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from graphs.models.quirks import answer_text
 from graphs.react.parser import FinalAnswer, parse
-from graphs.transcript import COMPACTION
+from graphs.reading import Reading
+from graphs.transcript import COMPACTION, place_of
 
 
 class Turn(NamedTuple):
@@ -37,24 +39,77 @@ class Exchange(NamedTuple):
     answer: str
 
 
-def since(messages: Sequence[BaseMessage], question: str) -> Sequence[BaseMessage]:
-    """Return what is recorded of the run that answers a question."""
-    for place in range(len(messages) - 1, -1, -1):
-        if messages[place].id == question:
-            return messages[place + 1 :]
-    return ()
+@dataclass(slots=True)
+class _Run:
+    """The run that answers the newest question of a transcript.
+
+    Attributes:
+        question: Id of the question.
+        turns: Its turns, oldest first.
+        compaction: Its newest summary.
+        waiting: Places of the turns that have no result yet, by call id.
+        results: Results by call id, the first of each.
+    """
+
+    question: str | None = None
+    turns: list[Turn] = field(default_factory=list)
+    compaction: AIMessage | None = None
+    waiting: dict[str, int] = field(default_factory=dict)
+    results: dict[str, ToolMessage] = field(default_factory=dict)
+
+    def take(self, message: BaseMessage, _: int = 0) -> None:
+        """Take one more message in; a question begins a new run, and what is before it is none."""
+        if isinstance(message, HumanMessage):
+            self.question = message.id
+            self.turns, self.waiting, self.results = [], {}, {}
+            self.compaction = None
+        elif self.question is None:
+            return
+        elif isinstance(message, ToolMessage):
+            result = self.results.setdefault(message.tool_call_id, message)
+            if (place := self.waiting.pop(message.tool_call_id, None)) is not None:
+                self.turns[place] = Turn(self.turns[place].reply, result)
+        elif isinstance(message, AIMessage):
+            self._take_reply(message)
+
+    def _take_reply(self, reply: AIMessage) -> None:
+        if COMPACTION in reply.additional_kwargs:
+            if isinstance(reply.additional_kwargs[COMPACTION], dict):
+                self.compaction = reply
+            return
+        call = _call_id(reply)
+        if call not in self.results:
+            self.waiting[call] = len(self.turns)
+        self.turns.append(Turn(reply, self.results.get(call)))
+
+
+_runs = Reading(_Run, _Run.take)
 
 
 def turns_of(messages: Sequence[BaseMessage], question: str) -> list[Turn]:
     """Read the turns of the run that answers a question, oldest first."""
-    results: dict[str, ToolMessage] = {}
-    replies: list[AIMessage] = []
-    for message in since(messages, question):
-        if isinstance(message, ToolMessage):
-            results.setdefault(message.tool_call_id, message)
-        elif isinstance(message, AIMessage) and COMPACTION not in message.additional_kwargs:
-            replies.append(message)
-    return [Turn(reply, results.get(_call_id(reply))) for reply in replies]
+    return _run_of(messages, question)[0]
+
+
+def compaction_of(messages: Sequence[BaseMessage], question: str) -> AIMessage | None:
+    """Return the newest summary of the run that answers a question."""
+    return _run_of(messages, question)[1]
+
+
+def _run_of(messages: Sequence[BaseMessage], question: str) -> tuple[list[Turn], AIMessage | None]:
+    newest = _runs.of(messages, lambda run: _told(run) if run.question == question else None)
+    if newest is not None:
+        return newest
+    run, place = _Run(question), place_of(messages, question)
+    for message in messages[place + 1 :] if place is not None else ():
+        if isinstance(message, HumanMessage):
+            break
+        run.take(message)
+    return _told(run)
+
+
+def _told(run: _Run) -> tuple[list[Turn], AIMessage | None]:
+    return list(run.turns), run.compaction
 
 
 def _call_id(reply: AIMessage) -> str:
@@ -78,13 +133,8 @@ def exchanges(messages: Sequence[BaseMessage], question: str) -> Iterator[Exchan
     One that was not answered is left out: it would read as if it were still open.
     """
     answer = ""
-    began = False
-    for message in reversed(messages):
-        if message.id == question:
-            began = True
-        elif not began:
-            continue
-        elif isinstance(message, HumanMessage):
+    for message in reversed(messages[: place_of(messages, question) or 0]):
+        if isinstance(message, HumanMessage):
             if answer:
                 yield Exchange(str(message.text), answer)
             answer = ""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from graphs.node import Scope, Update
 from graphs.react.keywords import behind_keyword
 from graphs.react.turns import Turn, exchanges
 from graphs.state import State
-from graphs.transcript import INTERRUPTED
+from graphs.transcript import INTERRUPTED, system_messages
 from graphs.waiting import Steps
 from prompts import Template
 from tools import limit
@@ -96,7 +96,7 @@ def messages_of(
         limit_to: Characters of an Observation.
         closing: What is said last.
     """
-    written: list[BaseMessage] = [m for m in messages if isinstance(m, SystemMessage)]
+    written = system_messages(messages)
     written += _earlier(messages, question.id or "")
     asked = opening.render(question=str(question.text))
     parts = [part for part in (view.above, asked, view.below) if part]
