@@ -16,9 +16,10 @@ from graphs.models.capabilities import refuses_stop
 from graphs.models.quirks import RawCalls, normalize_reply
 from graphs.models.raw_calls import TextCut, heard
 from graphs.node import Scope
+from graphs.places import has_message, with_call_ids
 from graphs.sealing import recordable
 from graphs.sent_prompts import name_prompt
-from graphs.transcript import has_message, with_call_ids, with_system
+from graphs.transcript import with_system
 from graphs.waiting import Steps, Wait
 from tools.redact import redact
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from graphs.context import Context
+from graphs.places import human_messages
 from graphs.state import State
-from graphs.transcript import human_messages
 from tools.personal_rules import email_spans
 
 

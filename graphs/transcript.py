@@ -6,9 +6,8 @@ the view alone.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import (
@@ -26,46 +25,14 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from graphs.calls import as_asked, asked_name, recorded
 from graphs.errors import UsageError
 from graphs.models.quirks import replayable
-from graphs.reading import Reading
+from graphs.places import newest_human, places
 from tools.wrapper import Code
-
-Used = TypeVar("Used")
 
 COMPACTION = "compaction"
 """Key, in `additional_kwargs`, of a summary among the replies."""
 
 SUPERSEDED = "not executed: superseded by a new message"
 INTERRUPTED = "interrupted before a result came: its outcome is unknown"
-
-
-@dataclass(slots=True)
-class _Places:
-    """Where in a transcript what stands.
-
-    Attributes:
-        ids: Ids of all messages.
-        humans: Places of the human messages, in order.
-        systems: Places of the system messages, in order.
-        answered: Ids of the calls that have a result.
-    """
-
-    ids: set[str | None] = field(default_factory=set)
-    humans: list[int] = field(default_factory=list)
-    systems: list[int] = field(default_factory=list)
-    answered: set[str] = field(default_factory=set)
-
-    def take(self, message: BaseMessage, place: int) -> None:
-        """Take one more message in."""
-        self.ids.add(message.id)
-        if isinstance(message, HumanMessage):
-            self.humans.append(place)
-        elif isinstance(message, ToolMessage):
-            self.answered.add(message.tool_call_id)
-        elif isinstance(message, SystemMessage):
-            self.systems.append(place)
-
-
-_places = Reading(_Places, _Places.take)
 
 
 def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[BaseMessage]:
@@ -84,7 +51,7 @@ def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[Bas
         added.extend(write if isinstance(write, list) else [write])
     if not all(isinstance(message, BaseMessage) for message in added):
         added = convert_to_messages(added)
-    return _places.of(state, lambda places: _appended(state, added, places.ids))
+    return places.of(state, lambda found: _appended(state, added, found.ids))
 
 
 def _appended(
@@ -138,32 +105,6 @@ def newest_question(messages: Sequence[BaseMessage]) -> HumanMessage:
     return question
 
 
-def newest_human(messages: Sequence[BaseMessage]) -> HumanMessage | None:
-    """Return the newest human message, whatever it says."""
-    place = _places.of(messages, lambda places: places.humans[-1] if places.humans else None)
-    found = None if place is None else messages[place]
-    return found if isinstance(found, HumanMessage) else None
-
-
-def place_of(messages: Sequence[BaseMessage], question: str) -> int | None:
-    """Return the place of the newest message with a question's id."""
-    newest = _places.of(messages, lambda places: places.humans[-1:])
-    for place in newest:
-        if messages[place].id == question:
-            return place
-    return next((p for p in range(len(messages) - 1, -1, -1) if messages[p].id == question), None)
-
-
-def human_messages(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """List the human messages, oldest first."""
-    return [messages[place] for place in _places.of(messages, lambda places: [*places.humans])]
-
-
-def system_messages(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """List the system messages that callers put into the transcript."""
-    return [messages[place] for place in _places.of(messages, lambda places: [*places.systems])]
-
-
 def _shows_something(content: str | list[str | dict[str, Any]]) -> bool:
     """Tell whether content holds an image, a file or the like."""
     return not isinstance(content, str) and any(
@@ -182,16 +123,6 @@ def newest_reply(messages: Sequence[BaseMessage]) -> AIMessage:
 def reply_calls(reply: AIMessage) -> list[ToolCall]:
     """List every call of a reply, those that did not parse too, as they are replayed to a model."""
     return [*reply.tool_calls, *map(as_asked, reply.invalid_tool_calls)]
-
-
-def has_message(messages: Sequence[BaseMessage], message_id: str) -> bool:
-    """Tell whether a message of the transcript has an id."""
-    return _places.of(messages, lambda places: message_id in places.ids)
-
-
-def with_call_ids(messages: Sequence[BaseMessage], use: Callable[[Collection[str]], Used]) -> Used:
-    """Use the ids of all calls of the transcript that have a result, for nothing longer."""
-    return _places.of(messages, lambda places: use(places.answered))
 
 
 def unanswered(messages: Sequence[BaseMessage]) -> list[ToolCall]:

@@ -15,17 +15,10 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from graphs.places import has_message, human_messages, newest_human, system_messages, with_call_ids
 from graphs.react.turns import compaction_of, exchanges, turns_of
 from graphs.reading import Reading
-from graphs.transcript import (
-    COMPACTION,
-    append_messages,
-    has_message,
-    human_messages,
-    newest_human,
-    system_messages,
-    with_call_ids,
-)
+from graphs.transcript import COMPACTION, append_messages
 
 
 def question(ident: str = "q") -> HumanMessage:
@@ -150,14 +143,14 @@ def test_nothing_is_kept_of_a_transcript_that_is_gone() -> None:
 
 @pytest.mark.parametrize("first", [SystemMessage("s"), question(), *turn(0)], ids=lambda m: m.type)
 def test_the_readings_of_this_project_let_every_transcript_go(first: BaseMessage) -> None:
-    from graphs import transcript
+    from graphs import places
     from graphs.react import turns
 
     gc.collect()
-    before = len(turns._runs._kept), len(transcript._places._kept)
+    before = len(turns._runs._kept), len(places.places._kept)
     messages = [first.model_copy(update={"id": "x"})]
     all_of(messages)
-    assert len(transcript._places._kept) == before[1] + 1
+    assert len(places.places._kept) == before[1] + 1
     del messages
     gc.collect()
-    assert (len(turns._runs._kept), len(transcript._places._kept)) == before
+    assert (len(turns._runs._kept), len(places.places._kept)) == before

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from graphs.models.quirks import answer_text
+from graphs.places import place_of
 from graphs.react.parser import FinalAnswer, parse
 from graphs.reading import Reading
-from graphs.transcript import COMPACTION, place_of
+from graphs.transcript import COMPACTION
 
 
 class Turn(NamedTuple):

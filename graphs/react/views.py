@@ -8,10 +8,11 @@ from typing import Any, Protocol
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from graphs.node import Scope, Update
+from graphs.places import system_messages
 from graphs.react.keywords import behind_keyword
 from graphs.react.turns import Turn, exchanges
 from graphs.state import State
-from graphs.transcript import INTERRUPTED, system_messages
+from graphs.transcript import INTERRUPTED
 from graphs.waiting import Steps
 from prompts import Template
 from tools import limit
