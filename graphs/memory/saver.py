@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from sqlite3 import Cursor
 from typing import Any
@@ -19,8 +18,8 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graphs.memory.group_commit import GroupCommit, Statement
-from graphs.memory.off_loop import OffLoopSaver
+from graphs.memory.group_commit import GroupCommit
+from graphs.memory.group_saver import GroupSaver
 from graphs.memory.stored import kept, opened, require_thread, storable
 from graphs.memory.tables import connect
 from tools.notes import user_label
@@ -33,21 +32,14 @@ _PUT_WRITES = (
     "INSERT OR {conflict} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "
     "task_path, idx, channel, type, value) VALUES {rows}"
 )
+Statement = tuple[str, Sequence[Any]]
+"""SQL, and its values."""
+
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Saver(OffLoopSaver, SqliteSaver):
-    """Checkpoints in the memory file.
-
-    It keeps true that
-    * a finished step is on disk when `put` or `put_writes` returns, and outlives the process; those
-      of async callers that come at the same time are written in one transaction;
-    * the writes of one task are recorded all or not at all;
-    * no async method runs SQL on the event loop, or waits for a thread that a tool may occupy;
-    * of a run's config only ids are stored, and of an exception its text without credentials;
-    * of what a person answers to a pause, what holds a secret is stored encrypted;
-    * a blank thread id, which would be one thread for everybody, is refused.
-    """
+class Saver(GroupSaver[Statement], SqliteSaver):
+    """Checkpoints in the memory file."""
 
     def __init__(self, path: Path, executor: Executor) -> None:
         super().__init__(connect(path))
@@ -100,36 +92,12 @@ class Saver(OffLoopSaver, SqliteSaver):
         found = super().list(config, filter=filter, before=before, limit=limit)
         return iter([opened(saved) for saved in found])
 
-    def put(
+    def _checkpoint(
         self,
         config: RunnableConfig,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,  # noqa: ARG002 - LangGraph's signature
-    ) -> RunnableConfig:
-        """Save a checkpoint.
-
-        Raises:
-            UsageError: The thread id is missing or blank.
-        """
-        require_thread(config)
-        self._commit([self._checkpoint_row(config, checkpoint, metadata)])
-        return _config_of(config, checkpoint)
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,  # noqa: ARG002 - LangGraph's signature
-    ) -> RunnableConfig:
-        """Save a checkpoint, as `put` does."""
-        require_thread(config)
-        await self._group.write(partial(self._checkpoint_row, config, checkpoint, metadata))
-        return _config_of(config, checkpoint)
-
-    def _checkpoint_row(
-        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
+        new_versions: ChannelVersions,  # noqa: ARG002 - of all savers
     ) -> Statement:
         here = config["configurable"]
         kind, blob = self.serde.dumps_typed(checkpoint)
@@ -137,29 +105,7 @@ class Saver(OffLoopSaver, SqliteSaver):
         place = (str(here["thread_id"]), here["checkpoint_ns"], checkpoint["id"])
         return _PUT, (*place, here.get("checkpoint_id"), kind, blob, about)
 
-    def put_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Save what one task wrote, in one statement, which SQLite does whole or not at all."""
-        if writes:
-            self._commit([self._writes_row(config, writes, task_id, task_path)])
-
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Save what one task wrote, as `put_writes` does."""
-        if writes:
-            await self._group.write(partial(self._writes_row, config, writes, task_id, task_path))
-
-    def _writes_row(
+    def _task_writes(
         self,
         config: RunnableConfig,
         writes: Sequence[tuple[str, Any]],
@@ -224,15 +170,3 @@ class Saver(OffLoopSaver, SqliteSaver):
         """
         number = 0 if current is None else int(str(current).split(".", 1)[0])
         return f"{number + 1:032}"
-
-
-def _config_of(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:
-    """Return the config that names a checkpoint."""
-    here = config["configurable"]
-    return {
-        "configurable": {
-            "thread_id": here["thread_id"],
-            "checkpoint_ns": here["checkpoint_ns"],
-            "checkpoint_id": checkpoint["id"],
-        }
-    }

@@ -1,42 +1,53 @@
 """The checkpoint saver: LangGraph's own on Postgres, with whole writes and no secrets on disk."""
 
+import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from psycopg import Cursor
 from psycopg.rows import DictRow
 
-from graphs.memory.off_loop import OffLoopSaver, off_loop
+from graphs.memory.group_commit import GroupCommit
+from graphs.memory.group_saver import GroupSaver
 from graphs.memory.postgres.connections import Pool, lend, persistently
+from graphs.memory.postgres.rows import Row, Rows, statement
 from graphs.memory.postgres.texts import is_fit
 from graphs.memory.stored import kept, opened, require_thread, storable
 from tools.notes import user_label
 
 _TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+_PLAIN = (str, int, float, bool, type(None))
+"""What lies in a checkpoint's JSON; all else lies beside it."""
+
 _UNFIT = "rungs_value"
-"""Marks a value that lies beside a checkpoint's JSON, which can't hold it."""
+"""Marks a plain value that the JSON can't hold."""
 
 
-class Saver(OffLoopSaver, PostgresSaver):
-    """Checkpoints in the database; it keeps true all that the memory file's saver does.
+class Saver(GroupSaver[Rows], PostgresSaver):
+    """Checkpoints in the database.
 
-    Its calls share the connections of a pool, and wait for none but their own.
+    What is read shares the connections of a pool, and waits for no other call.
     """
 
     def __init__(self, pool: Pool, executor: Executor) -> None:
         super().__init__(pool)
         self._pool = pool
         self._executor = executor
+        self._group = GroupCommit(executor, self._commit)
 
     @contextmanager
     def _cursor(self, *, pipeline: bool = False) -> Iterator[Cursor[DictRow]]:
@@ -66,61 +77,62 @@ class Saver(OffLoopSaver, PostgresSaver):
         found = super().list(place, filter=filter, before=before, limit=limit)
         return iter([opened(_read(saved)) for saved in found])
 
-    def put(
+    def _checkpoint(
         self,
         config: RunnableConfig,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Save a checkpoint and the values that are new in it.
-
-        Raises:
-            UsageError: The thread id is missing or blank.
-        """
-        require_thread(config)
-        values = checkpoint["channel_values"]
-        fit = {name: v if is_fit(v) else {_UNFIT: v} for name, v in values.items()}
-        about = cast("CheckpointMetadata", kept(metadata, config))
-        whole = cast("Checkpoint", {**checkpoint, "channel_values": fit})
-        saved = persistently(
-            lambda: super(Saver, self).put(_place(config), whole, about, new_versions)
+    ) -> Rows:
+        """Return a checkpoint, with its plain values, and its other new values beside it."""
+        place = _place(config)
+        here = place["configurable"]
+        key = (here["thread_id"], here["checkpoint_ns"])
+        plain: dict[str, Any] = {}
+        blobs: dict[Row, Row] = {}
+        for name, value in checkpoint["channel_values"].items():
+            if isinstance(value, _PLAIN) and is_fit(value):
+                plain[name] = value
+                continue
+            # A snapshot's place is marked: LangGraph looks for one where it rebuilds a channel.
+            if isinstance(value, _DeltaSnapshot):
+                plain[name] = True
+            if name in new_versions:
+                beside = {_UNFIT: value} if isinstance(value, _PLAIN) else value
+                blobs[*key, name, str(new_versions[name])] = self.serde.dumps_typed(beside)
+        about = get_serializable_checkpoint_metadata(
+            place, cast("CheckpointMetadata", kept(metadata, config))
         )
-        saved["configurable"]["thread_id"] = config["configurable"]["thread_id"]
-        return saved
+        parent = here.get("checkpoint_id")
+        texts = [json.dumps(each) for each in ({**checkpoint, "channel_values": plain}, about)]
+        return {"blobs": blobs, "checkpoints": {(*key, checkpoint["id"]): (parent, *texts)}}
 
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Do `put` off the event loop."""
-        return await off_loop(self._executor, self.put, config, checkpoint, metadata, new_versions)
-
-    def put_writes(
+    def _task_writes(
         self,
         config: RunnableConfig,
         writes: Sequence[tuple[str, Any]],
         task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Save what one task wrote, all or not at all."""
-        if not writes:
-            return
-        fit = [(channel, storable(channel, value)) for channel, value in writes]
-        persistently(lambda: super(Saver, self).put_writes(_place(config), fit, task_id, task_path))
+        task_path: str,
+    ) -> Rows:
+        here = _place(config)["configurable"]
+        key = (here["thread_id"], here["checkpoint_ns"], here["checkpoint_id"], task_id)
+        marks = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        rows: dict[Row, Row] = {}
+        for index, (channel, value) in enumerate(writes):
+            row = (*key, WRITES_IDX_MAP.get(channel, index))
+            if marks or row not in rows:
+                typed = self.serde.dumps_typed(storable(channel, value))
+                rows[row] = (task_path, channel, *typed)
+        return {"marks" if marks else "writes": rows}
 
-    async def aput_writes(
-        self,
-        config: RunnableConfig,
-        writes: Sequence[tuple[str, Any]],
-        task_id: str,
-        task_path: str = "",
-    ) -> None:
-        """Do `put_writes` off the event loop."""
-        await off_loop(self._executor, self.put_writes, config, writes, task_id, task_path)
+    def _commit(self, saved: Sequence[Rows]) -> None:
+        """Save what several calls save, all or nothing, in one round trip."""
+        if saved:
+            persistently(partial(self._execute, *statement(saved)))
+
+    def _execute(self, sql: str, lists: Sequence[Sequence[Any]]) -> None:
+        with lend(self._pool, whole=False) as cursor:
+            cursor.execute(sql.encode(), lists)
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete a thread: its checkpoints, its ledger and the record of it."""
