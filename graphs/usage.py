@@ -1,15 +1,57 @@
 """What a run cost, read from the transcript, which holds the cost of every call."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from typing_extensions import TypedDict
 
 from graphs.asking import Asked
 from graphs.state import Usage
+from graphs.transcript import COMPACTION
+
+
+class Spent(TypedDict):
+    """What one model call cost that left no reply in the transcript.
+
+    Attributes:
+        input_tokens: Tokens sent; None: unknown.
+        output_tokens: Tokens received; None: unknown.
+        seconds: How long it took.
+    """
+
+    input_tokens: int | None
+    output_tokens: int | None
+    seconds: float
+
+
+def spent_on(asked: Asked) -> Spent:
+    """Return what a model call cost whose reply is not recorded.
+
+    A request that the server refused as too long cost no tokens; what another failure cost is
+    unknown.
+    """
+    told = asked.reply.usage_metadata if asked.reply is not None else None
+    none = 0 if asked.overflow else None
+    return Spent(
+        input_tokens=told["input_tokens"] if told else none,
+        output_tokens=told["output_tokens"] if told else none,
+        seconds=asked.seconds,
+    )
+
+
+def spent_beside(state: Any) -> list[Spent]:
+    """Return what a run spent on calls that left no reply, where the variant goes on after one."""
+    return list(state.get("spent") or ())
 
 
 def usage_of(
-    messages: Sequence[BaseMessage], question: str, model: str, last: Asked | None = None
+    messages: Sequence[BaseMessage],
+    question: str,
+    model: str,
+    last: Asked | None = None,
+    *,
+    beside: Sequence[Spent] = (),
 ) -> Usage:
     """Add up what the run that answers a question cost.
 
@@ -21,6 +63,7 @@ def usage_of(
         question: Id of the human message that the run answers.
         model: What answers, as it is told.
         last: The last model call, which is not in the transcript where it failed.
+        beside: Earlier calls that left no reply in it.
     """
     usage = Usage(
         model=model, model_calls=0, tool_calls=0, input_tokens=0, output_tokens=0, seconds=0.0
@@ -30,7 +73,7 @@ def usage_of(
     for message in _since(messages, question):
         if isinstance(message, AIMessage | ToolMessage):
             _add(redacted, message)
-        if isinstance(message, AIMessage):
+        if isinstance(message, AIMessage) and not _stands_for_none(message):
             usage["seconds"] += slowest + message.response_metadata.get("seconds", 0.0)
             slowest = 0.0
             told = message.usage_metadata
@@ -38,9 +81,10 @@ def usage_of(
         elif isinstance(message, ToolMessage) and _ran(message):
             usage["tool_calls"] += 1
             slowest = max(slowest, message.additional_kwargs.get("seconds", 0.0))
-    if last is not None and last.reply is None:
-        usage["seconds"] += last.seconds
-        _charge(usage, None, None)
+    lost = [spent_on(last)] if last is not None and last.reply is None else []
+    for spent in (*beside, *lost):
+        usage["seconds"] += spent["seconds"]
+        _charge(usage, spent["input_tokens"], spent["output_tokens"])
     usage["seconds"] = round(usage["seconds"] + slowest, 3)
     if redacted:
         usage["redacted"] = redacted
@@ -52,6 +96,12 @@ def _since(messages: Sequence[BaseMessage], question: str) -> Sequence[BaseMessa
         if messages[place].id == question:
             return messages[place + 1 :]
     return messages
+
+
+def _stands_for_none(reply: AIMessage) -> bool:
+    """Tell whether a record stands for turns that went without a summary: it is no call's reply."""
+    told = reply.additional_kwargs.get(COMPACTION)
+    return isinstance(told, dict) and not told.get("made", True)
 
 
 def _charge(usage: Usage, sent: int | None, received: int | None) -> None:

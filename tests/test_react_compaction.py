@@ -279,6 +279,8 @@ def test_a_question_longer_than_the_models_window_ends_the_run_at_its_first_call
     assert "longer than" in output["stop_reason"]
     assert len(output["stop_reason"]) < 200
     assert len(model.requests) == 1
+    usage = output["usage"]
+    assert (usage["model_calls"], usage["input_tokens"], usage["output_tokens"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -487,6 +489,93 @@ def test_a_model_whose_window_is_smaller_than_the_settings_say_is_compacted_for(
     told = [m.additional_kwargs[COMPACTION] for m in output["messages"] if is_record(m)]
     assert len(told) == len(refused)
     assert all(one["tokens_after"] < one["tokens_before"] < 1000 for one in told)
+
+
+def costing(text: str) -> dict[str, Any]:
+    return {"text": text, "usage": {"input_tokens": 10, "output_tokens": 1}}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_request_refused_as_too_long_is_a_model_call_without_tokens(mode: Mode) -> None:
+    refused: list[int] = []
+
+    def reply(messages: Any, _: Any) -> Any:
+        if "compress the history" in str(messages[0].text):
+            return costing("SUM")
+        if shown_turns(messages) > 5:
+            refused.append(len(messages))
+            return ContextOverflowError("the prompt is too long")
+        return costing(search(len(messages)) if len(refused) < 2 else "Final Answer: done")
+
+    model = ScriptedModel(replies=[reply] * 60)
+    graph = graph_of(model)
+    output = run(mode, graph, QUESTION)
+    assert (output["answer"], len(refused)) == ("done", 2)
+    made = len(model.requests)
+    usage = output["usage"]
+    assert usage["model_calls"] == made
+    assert (usage["input_tokens"], usage["output_tokens"]) == (10 * (made - 2), made - 2)
+    # They were this run's, and are not the next one's.
+    output = run(mode, graph, "And now?")
+    assert output["usage"]["model_calls"] == len(model.requests) - made
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_request_refused_as_too_long_counts_against_the_cap(mode: Mode) -> None:
+    def reply(messages: Any, _: Any) -> Any:
+        if "compress the history" in str(messages[0].text):
+            return "SUM"
+        if str(messages[-1].text).endswith("You must answer now."):
+            return "Final Answer: capped"
+        if shown_turns(messages) > 4:
+            return ContextOverflowError("the prompt is too long")
+        return search(len(messages))
+
+    model = ScriptedModel(replies=[reply] * 60)
+    output = run(mode, graph_of(model), QUESTION, context={"max_turns": 9})
+    asked = [request for request in model.requests if not is_summarizer(request)]
+    assert (output["status"], output["answer"]) == ("turn_limit", "capped")
+    assert len(asked) == 9 + 1
+    assert len(results(output["messages"])) < 9
+    assert output["usage"]["model_calls"] == len(model.requests)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_whose_context_is_exhausted_does_not_end_the_next_one(mode: Mode) -> None:
+    model = ScriptedModel(
+        replies=[ContextOverflowError("the prompt is too long"), "Final Answer: 7"]
+    )
+    graph = graph_of(model)
+    assert run(mode, graph, "why? " * 9_000)["status"] == "context_exhausted"
+    output = run(mode, graph, "And now?")
+    assert (output["status"], output["answer"]) == ("answered", "7")
+    assert output["usage"]["model_calls"] == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "tokens"),
+    [
+        (ContextOverflowError("the prompt is too long"), 0),
+        (ValueError("HTTP 429"), None),
+        ("", None),
+        ({"text": "S" * 5000, "usage": {"input_tokens": 7, "output_tokens": 5}}, 14),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_summarizer_that_fails_is_a_model_call_too(
+    mode: Mode, failure: Any, tokens: int | None
+) -> None:
+    def reply(messages: Any, _: Any) -> Any:
+        if "compress the history" in str(messages[0].text):
+            return failure
+        ends = shown_turns(messages) < 6 and HEADING in str(messages[1].text)
+        return costing("Final Answer: done" if ends else search(len(messages)))
+
+    model = ScriptedModel(replies=[reply] * 60)
+    output = run(mode, graph_of(model, over_from(6)), QUESTION)
+    assert (output["answer"], len(model.requests)) == ("done", 6 + 2 + 1)
+    assert output["usage"]["model_calls"] == 9
+    assert output["usage"]["input_tokens"] == (None if tokens is None else 70 + tokens)
 
 
 @pytest.mark.parametrize("mode", MODES)

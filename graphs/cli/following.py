@@ -17,7 +17,7 @@ from graphs.cli.steps import Steps
 from graphs.control import controlled
 from graphs.entering import NAMESPACE
 from graphs.threads import unrecorded_question
-from graphs.usage import usage_of
+from graphs.usage import spent_beside, usage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +199,11 @@ def _unfinished(
     ended["pause"] = pause or Pause()
     if unrecorded_question(graph.memory, config["configurable"]["thread_id"]) is not None:
         return ended
-    messages = max(graph.get_state(config).values.get("messages") or [], heard, key=len)
+    values = graph.get_state(config).values
+    messages = max(values.get("messages") or [], heard, key=len)
     asked = [place for place, message in enumerate(messages) if message.type == "human"]
     answered_by = [message.response_metadata.get("model_name") for message in messages]
     model = next((name for name in reversed(answered_by) if name), "unknown")
     since = messages[asked[-1] + 1 :] if asked else []
-    return ended | {"usage": usage_of(since, "", model) if asked else None}
+    cost = usage_of(since, "", model, beside=spent_beside(values))
+    return ended | {"usage": cost if asked else None}

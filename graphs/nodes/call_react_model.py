@@ -19,7 +19,7 @@ from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
 from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.transcript import newest_question
-from graphs.usage import usage_of
+from graphs.usage import spent_beside, usage_of
 from graphs.waiting import Steps
 from tools import Contract
 from tools.toolset import tool_set
@@ -86,12 +86,13 @@ def call_react_model(
             audit.tool_call(scope, taken.call, taken.result, step=step)
         said: list[BaseMessage] = [*closed, *_said(taken)]
         update |= {"messages": said, "progress": _counted(progress, taken)}
-        shorter = recall.too_long(state) if asked.overflow else None
+        shorter = recall.too_long(state, asked) if asked.overflow else None
         if shorter is not None:
             return {**update, **shorter}
         end = taken.end if taken is not None else _no_reply(asked)
         if end is not None:
-            cost = usage_of([*messages, *said], question.id or "", source.name(settings), asked)
+            name, beside = source.name(settings), spent_beside(state)
+            cost = usage_of([*messages, *said], question.id or "", name, asked, beside=beside)
             update |= {**end, "usage": cost, **(yield from recall.told(state, scope))}
         return update
 

@@ -15,7 +15,7 @@ from graphs.react.summary import Compacted, compacted, window_of
 from graphs.react.turns import turns_of
 from graphs.state import State, begin, ending, progress_of
 from graphs.transcript import COMPACTION, newest_question
-from graphs.usage import usage_of
+from graphs.usage import spent_beside, usage_of
 from graphs.waiting import Steps
 
 
@@ -49,7 +49,7 @@ def compact(
         before, here = window_of(state), turns[done.through :]
         tokens = before["tokens"] if before else 0
         update: Update = {"window": {**before, "exhausted": True} if before else None}
-        over = True
+        over, spent = True, spent_beside(state)
         if len(here) > settings.kept_turns:
             summary = yield from summarizer.summarize(done, here, state, scope)
             done = Compacted(summary.text, done.through + summary.dropped)
@@ -60,10 +60,12 @@ def compact(
             tokens, over = count.tokens, count.tokens >= settings.threshold
             full = window(settings, count, turns=len(turns), done=done, exhausted=over)
             update = {"messages": [record], "window": full}
+            if summary.spent:
+                spent += summary.spent
+                update["spent"] = spent
         if over:
-            cost = usage_of(
-                [*messages, *update.get("messages", [])], question, source.name(settings)
-            )
+            recorded = [*messages, *update.get("messages", [])]
+            cost = usage_of(recorded, question, source.name(settings), beside=spent)
             overflowed = before is not None and before["overflowed"] and "messages" not in update
             reason = _why(settings, tokens, alone=not turns, overflowed=overflowed)
             end = ending(None, "context_exhausted", reason)

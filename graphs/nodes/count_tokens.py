@@ -13,8 +13,9 @@ from graphs.react.prompt import ReactPrompt
 from graphs.react.summary import Compacted, Window, compacted, view_of, window_of
 from graphs.react.turns import Turn, turns_of
 from graphs.react.views import messages_of
-from graphs.state import State
+from graphs.state import State, progress_of
 from graphs.transcript import COMPACTION, newest_question
+from graphs.usage import spent_beside
 from graphs.waiting import Steps, Wait
 
 
@@ -84,7 +85,7 @@ def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) ->
 
     It keeps true that what is counted is the request that would be sent now, that the numbers by
     which the rules decide are recorded, and that a request which the model refused as too long
-    counts as full.
+    counts as full, for that run alone.
 
     Args:
         counter: Counts the request.
@@ -93,15 +94,16 @@ def count_tokens(counter: WindowCounter, *, context: type[CompactionContext]) ->
 
     def body(state: State, scope: Scope) -> Steps[Update]:
         settings = settings_of(scope.context, CompactionContext)
-        known = window_of(state)
-        if known is not None and known["overflowed"]:
+        known, question = window_of(state), newest_question(state["messages"]).id or ""
+        begins = progress_of(state, question) is None or state.get("status")
+        if known is not None and known["overflowed"] and not begins:
             return {}  # the model itself has counted
-        question = newest_question(state["messages"]).id or ""
         turns = turns_of(state["messages"], question)
         done = compacted(state["messages"], question)
         fresh = _is_fresh(state["messages"])
         count = yield from counter.count(turns, done, state, scope, fresh=fresh)
-        return {"window": window(settings, count, turns=len(turns), done=done)}
+        update: Update = {"window": window(settings, count, turns=len(turns), done=done)}
+        return {**update, "spent": []} if begins and spent_beside(state) else update
 
     return Node("count_tokens", body, context, counter.tools)
 

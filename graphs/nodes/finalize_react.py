@@ -21,7 +21,7 @@ from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
 from graphs.state import Ending, Progress, State, begin, ending, progress_of
 from graphs.transcript import failed_result, newest_question, unanswered
-from graphs.usage import usage_of
+from graphs.usage import spent_beside, usage_of
 from graphs.waiting import Steps
 
 MUST_ANSWER = "You must answer now."
@@ -75,7 +75,13 @@ def finalize_react(
         return {
             "messages": said,
             "progress": {**progress, "open_calls": 0},
-            "usage": usage_of([*messages, *said], asked_by, source.name(settings), asked),
+            "usage": usage_of(
+                [*messages, *said],
+                asked_by,
+                source.name(settings),
+                asked,
+                beside=spent_beside(state),
+            ),
             **_end(asked, answer, limit_of(progress)),
             **(yield from recall.told(state, scope)),
         }

@@ -20,6 +20,7 @@ from graphs.react.views import observation
 from graphs.sent_prompts import keep, system_message
 from graphs.state import State
 from graphs.transcript import newest_question
+from graphs.usage import Spent, spent_on
 from graphs.waiting import Steps
 from tools import redact
 
@@ -39,12 +40,14 @@ class Summary:
         text: What stands for the turns from now on.
         dropped: How many turns it stands for.
         failures: Why a try gave none.
+        spent: What those tries cost.
     """
 
     reply: AIMessage | None
     text: str
     dropped: int
     failures: tuple[str, ...] = ()
+    spent: tuple[Spent, ...] = ()
 
 
 class Summarizer:
@@ -92,6 +95,7 @@ class Summarizer:
         system, view = system_message(told.text), [HumanMessage(history)]
         yield from keep(system, told.text, scope)
         failures: list[str] = []
+        spent: list[Spent] = []
         left = TRIES
         while left > 0:
             asked = yield from ask(
@@ -102,12 +106,12 @@ class Summarizer:
             why = asked.failure or _why_not(parts_of(text).said, replaced)
             if asked.reply is not None and not why:
                 text = parts_of(done.text).followed_by(text, new).text
-                return Summary(asked.reply, text, len(old), tuple(failures))
+                return Summary(asked.reply, text, len(old), tuple(failures), tuple(spent))
             failures.append(why)
+            spent.append(spent_on(asked))
         dropped = max(1, len(turns) // 2)
-        return Summary(
-            None, _without_summary(done, turns[:dropped], most), dropped, tuple(failures)
-        )
+        text = _without_summary(done, turns[:dropped], most)
+        return Summary(None, text, dropped, tuple(failures), tuple(spent))
 
 
 def written(turn: Turn, most: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, NotRequired, cast
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
+from graphs.asking import Asked
 from graphs.node import Scope, Update
 from graphs.react.counting import CountedBy
 from graphs.react.keywords import quoted
@@ -13,6 +14,7 @@ from graphs.react.turns import Turn, compaction_of
 from graphs.react.views import View
 from graphs.state import Output, Standing, State
 from graphs.transcript import COMPACTION, newest_question
+from graphs.usage import Spent, spent_beside, spent_on
 from graphs.waiting import Steps
 
 HEADING = "Progress so far:"
@@ -49,9 +51,14 @@ class CompactionOutput(Output):
 
 
 class CompactionState(State):
-    """The shared state, how full the window is, and the summary that the run ended with."""
+    """The shared state, how full the window is, and the summary that the run ended with.
+
+    `spent` are the run's model calls that left no reply: requests refused as too long, and
+    summarizers that failed.
+    """
 
     window: NotRequired[Window | None]
+    spent: NotRequired[list[Spent]]
     summary: NotRequired[str | None]
 
 
@@ -105,12 +112,13 @@ class Summarized:
         question = newest_question(state["messages"]).id or ""
         return view_of(turns, compacted(state["messages"], question))
 
-    def too_long(self, state: State) -> Update | None:
+    def too_long(self, state: State, asked: Asked) -> Update | None:
         """Take the window for full: the model's own is smaller than the settings say."""
         window = window_of(state)
         if window is None:
             return None
-        return {"window": {**window, "overflowed": True}}
+        spent = [*spent_beside(state), spent_on(asked)]
+        return {"window": {**window, "overflowed": True}, "spent": spent}
 
     def told(self, state: State, scope: Scope) -> Steps[Update]:  # noqa: ARG002
         """Return the newest summary."""

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from graphs.asking import Asked
 from graphs.node import Scope, Update
 from graphs.places import system_messages
 from graphs.react.keywords import behind_keyword
@@ -49,14 +50,14 @@ class Recall(Protocol):
     def told(self, state: State, scope: Scope) -> Steps[Update]:
         """Return what the run's end tells beside the answer."""
 
-    def too_long(self, state: State) -> Update | None:
+    def too_long(self, state: State, asked: Asked) -> Update | None:
         """Return what is done where the model refused a request as too long; None: nothing can."""
 
 
 class WholeTranscript:
     """Every turn is shown."""
 
-    def too_long(self, state: State) -> Update | None:  # noqa: ARG002
+    def too_long(self, state: State, asked: Asked) -> Update | None:  # noqa: ARG002
         """Nothing can be left out."""
         return None
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NotRequired
 
+from graphs.asking import Asked
 from graphs.errors import UsageError
 from graphs.node import Scope, Update
 from graphs.react.context import NotesContext, settings_of
@@ -64,7 +65,7 @@ class NotesWindow:
         shown = limit(notes, max(settings.notes_limit, LEAST)) or "(empty)"
         return View(turns[-settings.kept_turns :], above=f"Notes:\n{quoted(shown)}")
 
-    def too_long(self, state: State) -> Update | None:  # noqa: ARG002
+    def too_long(self, state: State, asked: Asked) -> Update | None:  # noqa: ARG002
         """Nothing can be left out but what the settings say."""
         return None
 
