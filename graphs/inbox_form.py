@@ -4,6 +4,9 @@ It asks about one action, `action_request` with `config` beside it, and is answe
 one `{"type": "accept" | "edit" | "response" | "ignore", "args": ...}`. A request of ours has both
 forms. Where several calls wait, the one action holds all of them: it can be accepted or ignored as
 a whole, and every call is shown.
+
+Such a page breaks on an argument that is null: those are not shown, and an edit leaves them as they
+are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +28,7 @@ def asked_of_one(
     """
     alone = len(requests) == 1
     if alone:
-        action = {"action": requests[0]["name"], "args": requests[0]["args"]}
+        action = {"action": requests[0]["name"], "args": _given(requests[0]["args"])}
     else:
         shown = {f"{n}. {one['name']}": one["args"] for n, one in enumerate(requests, 1)}
         action = {"action": f"{len(requests)} calls", "args": shown}
@@ -62,8 +65,19 @@ def as_decisions(answer: Any, requests: Sequence[Mapping[str, Any]]) -> Any:
         )
     decision: dict[str, Any] = {"type": _KINDS[kind]}
     if kind == "edit" and isinstance(args, Mapping):
-        decision["edited_action"] = {"name": args.get("action"), "args": args.get("args")}
+        edited = args.get("args")
+        if isinstance(edited, Mapping):
+            edited = _nulls(requests[0]["args"]) | edited
+        decision["edited_action"] = {"name": args.get("action"), "args": edited}
     if kind == "response":
         decision["message"] = args
     together = len(requests) if kind in ("accept", "ignore") else 1
     return {"decisions": [decision] * together}
+
+
+def _given(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in args.items() if value is not None}
+
+
+def _nulls(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: None for name, value in args.items() if value is None}

@@ -33,6 +33,8 @@ COMPACTION = "compaction"
 
 SUPERSEDED = "not executed: superseded by a new message"
 INTERRUPTED = "interrupted before a result came: its outcome is unknown"
+MADE_UP = "do-not-render-"
+"""How Agent Chat UI begins the id of a result that it makes up and does not show."""
 
 
 def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[BaseMessage]:
@@ -41,6 +43,9 @@ def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[Bas
     A message is appended; one whose id is there already takes its place, and a `RemoveMessage`
     takes it out, so that Studio can edit and fork. Given the same writes it answers the same,
     however they are batched.
+
+    Agent Chat UI sends a good result, made up, for each call that has none when a person types past
+    it. Nothing was done, and the model must not read that it was: such a message is left out.
 
     Args:
         state: The messages so far.
@@ -62,6 +67,8 @@ def _appended(
     for message in added:
         if message.id is None:
             message.id = _id_by_place(message, len(result))
+        if message.type == "tool" and message.id.startswith(MADE_UP):
+            continue
         new = message.id not in known and message.id not in fresh
         if new and not isinstance(message, RemoveMessage):
             fresh.add(message.id)

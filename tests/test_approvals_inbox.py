@@ -25,14 +25,14 @@ class Desk:
         self.tools = [self.done.tool(name) for name in ("pay", "ship")]
         self.db = folder / "memory.sqlite"
         self.model = ScriptedModel(replies=[{"tool_calls": calls}, "Done."])
-        self.asked = self._run("Do it")["__interrupt__"][0].value
+        self.asked = self.run("Do it")["__interrupt__"][0].value
 
-    def _run(self, given: Any) -> dict[str, Any]:
+    def run(self, given: Any) -> dict[str, Any]:
         with open_graph("tool_calling", db=self.db, model=self.model, tools=self.tools) as graph:
             return run(self.mode, graph, given)
 
     def answer(self, answer: Any) -> dict[str, Any]:
-        return self._run(Command(resume=answer))
+        return self.run(Command(resume=answer))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -116,3 +116,50 @@ def test_an_edit_of_several_calls_at_once_decides_nothing(tmp_path: Path) -> Non
     (again,) = desk.answer([edited])["__interrupt__"]
     assert "one decision is needed for each of 2 calls" in again.value["problem"]
     assert desk.done == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [
+        ({"type": "accept", "args": {"action": "send", "args": {"text": "a", "copies": 2}}}, 2),
+        ({"type": "edit", "args": {"action": "send", "args": {"text": "a", "copies": "3"}}}, 3),
+    ],
+)
+def test_an_argument_that_is_null_is_not_shown_and_stays_and_text_for_a_number_is_read(
+    answer: Any, done: int, tmp_path: Path
+) -> None:
+    sent: list[Any] = []
+
+    def send(text: str, copies: int, to: str | None = "everybody") -> str:
+        """Send a text."""
+        sent.append((text, copies, to))
+        return "sent"
+
+    args = {"text": "a", "copies": 2, "to": None}
+    replies = [{"tool_calls": [{"id": "a", "name": "send", "args": args}]}, "Done."]
+    model = ScriptedModel(replies=replies)
+    with open_graph("tool_calling", db=tmp_path / "m", model=model, tools=[send]) as graph:
+        (pause,) = run("invoke", graph, "Send it")["__interrupt__"]
+        assert pause.value["action_request"]["args"] == {"text": "a", "copies": 2}
+        run("invoke", graph, Command(resume=[answer]))
+    assert sent == [("a", done, None)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_result_that_agent_chat_ui_makes_up_for_a_call_that_waits_is_none(
+    mode: Mode, tmp_path: Path
+) -> None:
+    desk = Desk(mode, tmp_path, APART[:1])
+    made_up = {
+        "type": "tool",
+        "id": "do-not-render-5",
+        "tool_call_id": "a",
+        "name": "pay",
+        "content": "Successfully handled tool call.",
+    }
+    ended = desk.run({"messages": [made_up, {"role": "user", "content": "Is it paid?"}]})
+    assert desk.done == []
+    assert "not executed" in str(result_for(ended["messages"], "a").text)
+    told = [str(message.text) for message in desk.model.requests[-1].messages]
+    assert not any("Successfully" in text for text in told)
+    assert any("not executed" in text for text in told)

@@ -92,6 +92,7 @@ class Broken:
         ("as it is\n {", "as it is\n {"),
         ("", "(empty text)"),
         (None, "(no result)"),
+        ("null", "(no result)"),
         (3, "3"),
         (True, "true"),
         (2.5, "2.5"),

@@ -1,8 +1,9 @@
 """What a tool returns or raises, as text for the model.
 
 The rule: text as it is; data as compact JSON; bytes, images and the like as a note of type and
-size; nothing as `(no result)`. In JSON, numbers that JSON has not are the texts "NaN", "Infinity",
-"-Infinity"; decimals and fractions are exact text; dates are ISO 8601; sets are sorted.
+size; nothing, and the text `null`, as `(no result)`. In JSON, numbers that JSON has not are the
+texts "NaN", "Infinity", "-Infinity"; decimals and fractions are exact text; dates are ISO 8601;
+sets are sorted.
 
 Order matters: render, redact, then limit, for half a credential may no longer look like one.
 """
@@ -35,16 +36,22 @@ _PATH = re.compile(
 def render(value: Any) -> str:
     """Turn what a tool returned into text, by the rule above; never fails."""
     if isinstance(value, str):
-        return clean_text(value) or EMPTY
+        return _said(value)
     if value is None:
         return NO_RESULT
     if isinstance(value, BaseException):
         return describe_error(value)
     try:
         text = message_text(value)
-        return clean_text(as_text(value) if text is None else text) or EMPTY
+        return _said(as_text(value) if text is None else text)
     except Exception:  # noqa: BLE001 - foreign objects may fail in any way when they are read
         return f"[{type(value).__name__}, not shown]"
+
+
+def _said(text: str) -> str:
+    cleaned = clean_text(text) or EMPTY
+    # What a tool in JavaScript says for nothing; Agent Chat UI takes it for data, and breaks on it.
+    return NO_RESULT if cleaned == "null" else cleaned
 
 
 def describe_error(exc: BaseException, found: Found | None = None) -> str:
