@@ -106,6 +106,10 @@ test-live: $(DEV_READY) $(LOCAL_READY) ## run the tests against a small real mod
 test-browser: $(DEV_READY) $(BROWSER_READY) ## look at the report of rungs compare in Chromium
 	@$(BIN)/python -m pytest -m browser
 
+.PHONY: test-chat-ui
+test-chat-ui: $(DEV_READY) $(BROWSER_READY) ## drive Agent Chat UI in Chromium: needs npm, and minutes at first
+	@$(BIN)/python -m pytest -m chat_ui
+
 .PHONY: notebooks
 notebooks: $(DEV_READY) ## run the notebooks from top to bottom, offline
 	@$(BIN)/python -m pytest -m notebooks

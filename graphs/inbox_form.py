@@ -67,7 +67,7 @@ def as_decisions(answer: Any, requests: Sequence[Mapping[str, Any]]) -> Any:
     if kind == "edit" and isinstance(args, Mapping):
         edited = args.get("args")
         if isinstance(edited, Mapping):
-            edited = _nulls(requests[0]["args"]) | edited
+            edited = {**_nulls(requests[0]["args"]), **edited}
         decision["edited_action"] = {"name": args.get("action"), "args": edited}
     if kind == "response":
         decision["message"] = args

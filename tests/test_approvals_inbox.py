@@ -138,10 +138,11 @@ def test_an_argument_that_is_null_is_not_shown_and_stays_and_text_for_a_number_i
     args = {"text": "a", "copies": 2, "to": None}
     replies = [{"tool_calls": [{"id": "a", "name": "send", "args": args}]}, "Done."]
     model = ScriptedModel(replies=replies)
+    resumed: Any = Command(resume=[answer])
     with open_graph("tool_calling", db=tmp_path / "m", model=model, tools=[send]) as graph:
         (pause,) = run("invoke", graph, "Send it")["__interrupt__"]
         assert pause.value["action_request"]["args"] == {"text": "a", "copies": 2}
-        run("invoke", graph, Command(resume=[answer]))
+        run("invoke", graph, resumed)
     assert sent == [("a", done, None)]
 
 
