@@ -12,16 +12,20 @@ from langchain_core.runnables import RunnableConfig
 from graphs.errors import UsageError
 from graphs.model_source import Bound, ModelSource
 from graphs.models import retry
-from graphs.models.capabilities import refuses_stop
+from graphs.models.capabilities import refuses_stop, refuses_stream
 from graphs.models.quirks import RawCalls, normalize_reply
 from graphs.models.raw_calls import TextCut, heard
 from graphs.node import Scope
 from graphs.places import has_message, with_call_ids
 from graphs.sealing import recordable
 from graphs.sent_prompts import name_prompt
+from graphs.token_estimate import estimate, estimate_messages
 from graphs.transcript import with_system
 from graphs.waiting import Steps, Wait
 from tools.redact import redact
+
+ESTIMATED = "estimated_tokens"
+"""Key, in a reply's `response_metadata`, of what it probably cost where its server told nothing."""
 
 FILTERED = "the model server's content filter refused the request"
 
@@ -77,6 +81,8 @@ def ask(
         stop: Texts at which the model is to stop. A server that refuses them is asked again
             without, and not sent them again: the caller cuts the reply itself.
         cut: Makes what tells which of the reply's text counts: nobody who listens is told the rest.
+            From a server that is not sent `stop`, the reply is read as a stream, and no further
+            than it counts, also where nobody listens; unless it refuses to stream.
         attempts: How often the model may be called, where a failure may pass.
 
     Raises:
@@ -87,15 +93,9 @@ def ask(
     raw = RawCalls(cut)
     token = heard.set(raw)
     try:
-        model, config = _listening(source, scope, offered, stop, raw)
-        try:
-            reply, made = yield from _persistently(model, sent, config, attempts)
-        except Exception as error:
-            if not (stop and refuses_stop(error)):
-                raise
-            source.leave_out_stop(scope.context)
-            model, config = _listening(source, scope, offered, (), raw)
-            reply, made = yield from _persistently(model, sent, config, attempts)
+        reply, made, streamed = yield from _as_it_takes(
+            source, sent, scope, offered, stop=stop, raw=raw, attempts=attempts
+        )
     except AssertionError:
         raise
     except Exception as error:
@@ -122,10 +122,48 @@ def ask(
         real.id = str(uuid4())
     if raw.stopped:  # what the server told of it before its end is not the whole cost
         real.usage_metadata = None
+    if real.usage_metadata is None and (raw.stopped or streamed):
+        read = estimate("".join(raw.said) or str(real.text))
+        told = {"input_tokens": estimate_messages(sent), "output_tokens": read}
+        real.response_metadata[ESTIMATED] = told
     name_prompt(real, system)
     real.response_metadata |= {"seconds": round(seconds, 6), "attempts": made}
     reply = yield from recordable(real, dict(raw.found) if isinstance(real.content, list) else {})
     return Asked(reply, "", made, seconds, real=real)
+
+
+def _as_it_takes(
+    source: ModelSource,
+    sent: list[BaseMessage],
+    scope: Scope,
+    offered: Collection[str],
+    *,
+    stop: Sequence[str],
+    raw: RawCalls,
+    attempts: int,
+) -> Steps[tuple[AIMessage, int, bool]]:
+    """Call the model as its server takes it: without `stop`, or without a stream of our own accord.
+
+    Returns:
+        Its reply, how often it was called, and whether it was read as a stream that nobody but the
+        node wanted.
+    """
+    context = scope.context
+    while True:
+        stops = bool(stop) and source.takes_stop(context)
+        streams = bool(stop and raw.cut) and not stops and source.may_stream(context)
+        model, config, streams = _listening(source, scope, offered, stop, raw, streams=streams)
+        try:
+            reply, made = yield from _persistently(model, sent, config, attempts)
+        except Exception as error:
+            if stops and refuses_stop(error):
+                source.leave_out_stop(context)
+            elif streams and refuses_stream(error):
+                source.leave_out_stream(context)
+            else:
+                raise
+        else:
+            return reply, made, streams
 
 
 def _persistently(
@@ -180,16 +218,22 @@ def _listening(
     offered: Collection[str],
     stop: Sequence[str],
     raw: RawCalls,
-) -> tuple[Bound, RunnableConfig]:
+    *,
+    streams: bool,
+) -> tuple[Bound, RunnableConfig, bool]:
     """Return the model to ask and the config for it; where somebody listens, a guarded model.
 
     The pieces of a streamed reply alone hold arguments as they were written: the guard hands them
-    over. A model that can't be guarded is heard by nobody.
+    over. A model that can't be guarded is heard by nobody. Whether it will be read as a stream
+    though nobody listens is returned last.
     """
     model, config = source.bound(scope.context, offered, stop), scope.config
     callbacks = config.get("callbacks")
-    streams = getattr(getattr(model, "bound", model), "streaming", False)
-    if not isinstance(callbacks, BaseCallbackManager) or not (callbacks.handlers or streams):
-        return model, config
-    guarded = source.guarded(scope.context, offered, stop)
-    return (guarded, config) if guarded else (model, {**config, "callbacks": [raw]})
+    listens = getattr(getattr(model, "bound", model), "streaming", False)
+    heard_by = isinstance(callbacks, BaseCallbackManager) and (callbacks.handlers or listens)
+    if not (heard_by or streams):
+        return model, config, False
+    guarded = source.guarded(scope.context, offered, stop, streams=streams)
+    if guarded is not None:
+        return guarded, config, streams
+    return (model, {**config, "callbacks": [raw]} if heard_by else config, False)

@@ -69,6 +69,7 @@ class ModelSource:
         self.reach = reach or Reach(tools if isinstance(tools, ToolSet) else own)
         self._bound: dict[tuple[Any, ...], Bound | None] = {}
         self._without_stop: set[str | None] = set()
+        self._without_stream: set[str | None] = set()
         if self._model is not None:
             import graphs.models.guard  # noqa: F401 - now: an event loop must not wait for it later
 
@@ -87,13 +88,31 @@ class ModelSource:
         return bound
 
     def guarded(
-        self, context: Context, offered: Iterable[str], stop: Sequence[str] = ()
+        self,
+        context: Context,
+        offered: Iterable[str],
+        stop: Sequence[str] = (),
+        *,
+        streams: bool = False,
     ) -> Bound | None:
-        """Return the same, redacted before anybody is told; None for a model of another kind."""
-        return self._made(context, offered, stop, guard=True)
+        """Return the same, redacted before anybody is told; None for a model of another kind.
+
+        Args:
+            context: The run's settings.
+            offered: Names of the tools bound.
+            stop: Texts at which it is to stop.
+            streams: Whether each reply is read as a stream, where the model has one.
+        """
+        return self._made(context, offered, stop, guard=True, streams=streams)
 
     def _made(
-        self, context: Context, offered: Iterable[str], stop: Sequence[str], *, guard: bool
+        self,
+        context: Context,
+        offered: Iterable[str],
+        stop: Sequence[str],
+        *,
+        guard: bool,
+        streams: bool = False,
     ) -> Bound | None:
         name = self._key(context)
         stop = () if name in self._without_stop else tuple(stop)
@@ -101,7 +120,7 @@ class ModelSource:
         tools = [tool for tool in found if tool is not None]
         # By fingerprint: a catalog may have another tool of a name by now.
         made_of = tuple(getattr(tool, "fingerprint", tool.name) for tool in tools)
-        key = (name, made_of, stop, guard)
+        key = (name, made_of, stop, guard, streams)
         if key not in self._bound:
             model = self._model or models.resolve(context.model)
             schemas = [tool.openai() for tool in tools]
@@ -111,7 +130,7 @@ class ModelSource:
             if guard:
                 from graphs.models.guard import guarded
 
-                made = guarded(bound)
+                made = guarded(bound, streams=streams)
             if len(self._bound) >= MOST_BOUND:
                 self._bound.pop(next(iter(self._bound)), None)
             self._bound[key] = made
@@ -126,6 +145,21 @@ class ModelSource:
         one = {} if self._forced == ANY else {"parallel_tool_calls": False}
         return model.bind_tools(schemas, tool_choice=self._forced, **one)
 
+    def takes_stop(self, context: Context) -> bool:
+        """Tell whether this model's server is sent stop sequences: some are known to refuse."""
+        if self._key(context) in self._without_stop:
+            return False
+        model = self._model or models.resolve(context.model)
+        return bool(getattr(getattr(model, "capabilities", None), "stop", True))
+
+    def may_stream(self, context: Context) -> bool:
+        """Tell whether this model's server has not refused to stream."""
+        return self._key(context) not in self._without_stream
+
+    def leave_out_stream(self, context: Context) -> None:
+        """Ask this model for no stream of our own accord any more: its server refused one."""
+        self._without_stream.add(self._key(context))
+
     def leave_out_stop(self, context: Context) -> None:
         """Send this model no stop sequence any more, because its server refused one."""
         self._without_stop.add(self._key(context))
@@ -135,7 +169,7 @@ class ModelSource:
 
     def is_ready(self, context: Context) -> bool:
         """Tell whether the model is there already."""
-        return self._model is not None or (context.model, (), (), True) in self._bound
+        return self._model is not None or (context.model, (), (), True, False) in self._bound
 
     def prepare(self, context: Context) -> Wait[object]:
         """Import and build the model, which may block, away from an event loop."""

@@ -62,6 +62,8 @@ class Usage(TypedDict):
     """What a run cost: counts, tokens (None: unknown), seconds in model and tools.
 
     `redacted`, where anything was, counts by kind what was taken out of replies and results.
+    `estimated` are the tokens, sent and received, where a server did not tell those of a reply that
+    was read no further than it counts, and they had to be estimated.
     """
 
     model: str
@@ -71,6 +73,7 @@ class Usage(TypedDict):
     output_tokens: int | None
     seconds: float
     redacted: NotRequired[dict[str, int]]
+    estimated: NotRequired[dict[str, int]]
 
 
 class Ending(TypedDict):

@@ -1,14 +1,16 @@
 """What a run cost, read from the transcript, which holds the cost of every call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from typing_extensions import TypedDict
 
-from graphs.asking import Asked
+from graphs.asking import ESTIMATED, Asked
 from graphs.state import Usage
 from graphs.transcript import COMPACTION
+
+_TOKENS = ("input_tokens", "output_tokens")
 
 
 class Spent(TypedDict):
@@ -69,6 +71,7 @@ def usage_of(
         model=model, model_calls=0, tool_calls=0, input_tokens=0, output_tokens=0, seconds=0.0
     )
     slowest = 0.0
+    estimated: list[dict[str, int] | None] = []
     redacted: dict[str, int] = {}
     for message in _since(messages, question):
         if isinstance(message, AIMessage | ToolMessage):
@@ -78,6 +81,7 @@ def usage_of(
             slowest = 0.0
             told = message.usage_metadata
             _charge(usage, told["input_tokens"] if told else None, told and told["output_tokens"])
+            estimated.append(_of(told) or _of(message.response_metadata.get(ESTIMATED)))
         elif isinstance(message, ToolMessage) and _ran(message):
             usage["tool_calls"] += 1
             slowest = max(slowest, message.additional_kwargs.get("seconds", 0.0))
@@ -85,9 +89,13 @@ def usage_of(
     for spent in (*beside, *lost):
         usage["seconds"] += spent["seconds"]
         _charge(usage, spent["input_tokens"], spent["output_tokens"])
+        estimated.append(_of(spent))
     usage["seconds"] = round(usage["seconds"] + slowest, 3)
     if redacted:
         usage["redacted"] = redacted
+    known = [one for one in estimated if one is not None]
+    if None in {usage["input_tokens"], usage["output_tokens"]} and len(known) == len(estimated):
+        usage["estimated"] = {key: sum(one[key] for one in known) for key in _TOKENS}
     return usage
 
 
@@ -96,6 +104,13 @@ def _since(messages: Sequence[BaseMessage], question: str) -> Sequence[BaseMessa
         if messages[place].id == question:
             return messages[place + 1 :]
     return messages
+
+
+def _of(told: Any) -> dict[str, int] | None:
+    """Return the tokens that are told, where both numbers are."""
+    numbers = [told.get(key) for key in _TOKENS] if isinstance(told, Mapping) else [None]
+    whole = [number for number in numbers if isinstance(number, int)]
+    return dict(zip(_TOKENS, whole, strict=True)) if len(whole) == len(_TOKENS) else None
 
 
 def _stands_for_none(reply: AIMessage) -> bool:

@@ -20,6 +20,7 @@ from graphs.react.identifiers import MOST, Seen, missing_from
 from graphs.react.summary_parts import Parts, parts_of
 from graphs.react.turns import Turn
 from graphs.react.views import observation
+from graphs.token_estimate import PER_MESSAGE
 
 SENT: list[BaseMessage] = [SystemMessage("rules"), HumanMessage("question")]
 BYTES = tiktoken.Encoding(
@@ -73,7 +74,7 @@ def test_tiktoken_counts_for_a_model_whose_table_is_here(
     table = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
     (tmp_path / hashlib.sha1(table.encode(), usedforsecurity=False).hexdigest()).touch()
     counting._encoding.cache_clear()
-    expected = len("rules") + len("question") + 2 * counting.PER_MESSAGE
+    expected = len("rules") + len("question") + 2 * PER_MESSAGE
     assert count(SENT, model="gpt-4o") == Count(expected, "tiktoken")
     assert count(SENT, model="qwen").by == "estimate"
     counting._encoding.cache_clear()

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk
 
+from graphs.cli.receipt import costs
 from graphs.models import ScriptedModel
 from graphs.models.openai import RungsChatOpenAI
 from graphs.react.parser import parse
 from graphs.react.said import Said
 from tests.reacting import Log, acting
 from tests.stub_server import USAGE, Reply, completion, delta, serving, stream
-from tests.support import MODES, Mode, compiled
+from tests.support import MODES, Mode, compiled, run
 from tests.test_react_parser import HEADS, HOSTILE, TEXTS
 
 FORGED = "Thought: a\nAction: f[1]\nObservation: 9\nThought: b\nAction: g[2]\nFinal Answer: 3"
@@ -230,3 +231,158 @@ def test_text_in_blocks_is_cut_as_well(mode: Mode) -> None:
     assert list(told.values()) == [SAID, "Final Answer: 7"]
     assert output["answer"] == "7"
     assert AIMessageChunk not in map(type, output["messages"])
+
+
+# ---- asked for whole, of a server that takes no stop sequence
+
+REFUSED_STOP = {"message": "Unsupported parameter: 'stop' is not supported.", "param": "stop"}
+REFUSED_STREAM = {
+    "message": "Your organization must be verified to stream this model.",
+    "param": "stream",
+    "code": "unsupported_value",
+}
+
+
+class RefusedError(Exception):
+    """What a server answers that takes no stop sequence."""
+
+    status_code = 400
+
+
+class Closing(Counting):
+    """Notes too when a stream is given up."""
+
+    closed: list[int]
+
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[ChatGenerationChunk]:
+        try:
+            yield from super()._stream(*args, **kwargs)
+        except GeneratorExit:
+            self.closed.append(len(self.requests))
+            raise
+
+    async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
+        try:
+            async for chunk in super()._astream(*args, **kwargs):
+                yield chunk
+        except GeneratorExit:
+            self.closed.append(len(self.requests))
+            raise
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["react_transcript", "react_todo_notes", "react_compaction"])
+def test_once_stop_was_refused_a_whole_run_waits_for_no_invented_text(
+    mode: Mode, name: str
+) -> None:
+    log = Log()
+    usage = {"input_tokens": 11, "output_tokens": 900}
+    long = {"text": FORGED + " on" * 500, "usage": usage}
+    replies = [RefusedError("'stop' is not supported"), long, long, {"text": "Final Answer: 7"}]
+    model = Closing(replies=replies, pulled=[], closed=[])
+    output = run(mode, compiled(model, [log.tool("f"), log.tool("g")], name), "?")
+    assert (output["answer"], log) == ("7", [("f", "1")] * 2)
+    assert [request.stop for request in model.requests] == [["Observation:"], None, None, None]
+    assert model.closed == [2, 3]
+    assert len(model.pulled) < 60
+    assert set(replies_of(output)) == {SAID, "Final Answer: 7"}
+
+
+def replies_of(output: dict[str, Any]) -> list[str]:
+    return list(replies(output["messages"]).values())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_cut_reply_cost_is_estimated_and_said_to_be(mode: Mode) -> None:
+    usage = {"input_tokens": 1_000, "output_tokens": 900}
+    long = {"text": FORGED + " on" * 500, "usage": usage}
+    model = acting(RefusedError("'stop' is not supported"), long, {"text": "Final Answer: 7"})
+    model.replies[-1]["usage"] = usage
+    output = run(mode, compiled(model, [Log().tool("f")], "react_transcript"), "?")
+    cut, whole = (m for m in output["messages"] if isinstance(m, AIMessage))
+    assert (cut.usage_metadata, cut.response_metadata["finish_reason"]) == (None, "stop")
+    guess = cut.response_metadata["estimated_tokens"]
+    asked = sum(len(str(message.text)) for message in model.requests[1].messages)
+    assert asked / 4 < guess["input_tokens"] < asked / 3 + 20
+    assert len(SAID) / 4 < guess["output_tokens"] < len(SAID)
+    assert "estimated_tokens" not in whole.response_metadata
+    told = output["usage"]
+    assert (told["input_tokens"], told["output_tokens"]) == (None, None)
+    assert told["estimated"] == {key: guess[key] + usage[key] for key in guess}
+    assert "tokens, estimated" in costs(told)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_reply_that_ends_by_itself_is_read_whole_and_its_usage_is_kept(mode: Mode) -> None:
+    usage = {"input_tokens": 11, "output_tokens": 5}
+    first = {"text": SAID, "usage": usage}
+    model = Closing(
+        replies=[RefusedError("no stop"), first, {"text": "Final Answer: 7", "usage": usage}],
+        pulled=[],
+        closed=[],
+    )
+    output = run(mode, compiled(model, [Log().tool("f")], "react_transcript"), "?")
+    assert (output["usage"]["input_tokens"], output["usage"]["output_tokens"]) == (22, 10)
+    assert "estimated" not in output["usage"]
+    assert model.closed == []
+    assert model.pulled
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_takes_stop_is_not_asked_to_stream(mode: Mode) -> None:
+    model = Counting(replies=[SAID, "Final Answer: 7"], pulled=[])
+    run(mode, compiled(model, [Log().tool("f")], "react_transcript"), "?")
+    assert [request.stop for request in model.requests] == [["Observation:"]] * 2
+    assert model.pulled == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_last_call_is_read_no_further_than_it_counts_either(mode: Mode) -> None:
+    last = "Final Answer: 7\nObservation: 8" + " on" * 500
+    model = Closing(replies=[RefusedError("no stop"), SAID, last], pulled=[], closed=[])
+    graph = compiled(model, [Log().tool("f")], "react_transcript")
+    output = run(mode, graph, "?", context={"max_turns": 1})
+    assert (output["answer"], output["status"]) == ("7", "turn_limit")
+    assert model.closed == [3]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_over_http_an_invoked_run_hangs_up_too_once_stop_was_refused(mode: Mode) -> None:
+    log = Log()
+    refused = Reply({"error": REFUSED_STOP}, status=400)
+    script = [refused, spoken(FORGED, more=400), spoken("Final Answer: 7")]
+    with serving(script) as server:
+        model = RungsChatOpenAI(model="stub-1", base_url=server.base_url, api_key="k")
+        output = run(mode, compiled(model, [log.tool("f")], "react_transcript"), "?")
+        assert server.hung_up.wait(5)
+        bodies = [request.json for request in server.requests]
+    assert (output["answer"], log) == ("7", [("f", "1")])
+    assert [body.get("stop") for body in bodies] == [["Observation:"], None, None]
+    assert [bool(body.get("stream")) for body in bodies] == [False, True, True]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_model_known_to_take_no_stop_is_streamed_from_the_first_call_on(mode: Mode) -> None:
+    with serving([spoken(FORGED, more=400), spoken("Final Answer: 7")]) as server:
+        model = RungsChatOpenAI(model="gpt-5-mini", base_url=server.base_url, api_key="k")
+        output = run(mode, compiled(model, [Log().tool("f")], "react_transcript"), "?")
+        assert server.hung_up.wait(5)
+        assert all(request.json["stream"] for request in server.requests)
+    assert output["answer"] == "7"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_refuses_to_stream_too_is_asked_for_whole_replies(mode: Mode) -> None:
+    """OpenAI streams some of its models to verified organizations alone."""
+    script = [
+        Reply({"error": REFUSED_STREAM}, status=400),
+        completion(FORGED, usage=USAGE),
+        completion("Final Answer: 7", usage=USAGE),
+    ]
+    with serving(script) as server:
+        model = RungsChatOpenAI(model="o3", base_url=server.base_url, api_key="k")
+        output = run(mode, compiled(model, [Log().tool("f")], "react_transcript"), "?")
+        asked = [bool(request.json.get("stream")) for request in server.requests]
+    assert asked == [True, False, False]
+    assert (output["answer"], replies_of(output)[0]) == ("7", SAID)
+    assert output["usage"]["output_tokens"] == 2 * USAGE["completion_tokens"]

@@ -46,10 +46,14 @@ def costs(usage: Mapping[str, Any]) -> str:
         return ""
     sent, received = usage.get("input_tokens"), usage.get("output_tokens")
     known = sent is not None and received is not None
+    guess = usage.get("estimated")
+    tokens = f"{sent:,} + {received:,} tokens" if known else "tokens unknown"
+    if guess and not known:
+        tokens = f"about {guess['input_tokens']:,} + {guess['output_tokens']:,} tokens, estimated"
     told = [
         plural(usage.get("model_calls") or 0, "model call"),
         plural(usage.get("tool_calls") or 0, "tool call"),
-        f"{sent:,} + {received:,} tokens" if known else "tokens unknown",
+        tokens,
         f"{usage.get('seconds') or 0.0:.2f} s",
     ]
     if redacted := sum((usage.get("redacted") or {}).values()):

@@ -42,6 +42,7 @@ _HOSTS = {
     "generativelanguage.googleapis.com": replace(ALL, parallel_tool_calls=False, strict=False),
 }
 _STOP = re.compile(r"\bstop(?:_sequences?)?\b(?!_)", re.IGNORECASE)
+_STREAM = re.compile(r"\bstream(?:ing|ed)?\b(?!_)", re.IGNORECASE)
 _REFUSES_STOP = re.compile(r"^(?:o\d|gpt-[5-9])(?!.*chat)", re.IGNORECASE)
 
 
@@ -82,9 +83,17 @@ def permitted(
 
 def refuses_stop(error: BaseException) -> bool:
     """Say whether a server refused a request for its stop sequence, in any server's words."""
+    return _refuses(error, _STOP)
+
+
+def refuses_stream(error: BaseException) -> bool:
+    """Say whether a server refused to stream: some do for who is not verified with them."""
+    return _refuses(error, _STREAM)
+
+
+def _refuses(error: BaseException, parameter: re.Pattern[str]) -> bool:
     told = " ".join(str(getattr(error, name, None)) for name in ("param", "body", "message"))
-    text = f"{error} {told}"
-    return status_code(error) in {400, 422} and _STOP.search(text) is not None
+    return status_code(error) in {400, 422} and parameter.search(f"{error} {told}") is not None
 
 
 def without_strict(tool: Any) -> Any:

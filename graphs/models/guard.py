@@ -42,13 +42,15 @@ class GuardedModel(BaseChatModel):
     """
 
     inner: BaseChatModel
+    streams: bool = False
+    """Read each reply as a stream, where the model has one, also for who asks for it whole."""
 
     @classmethod
-    def of(cls, inner: BaseChatModel) -> GuardedModel:
+    def of(cls, inner: BaseChatModel, *, streams: bool = False) -> GuardedModel:
         """Guard a model, under its own settings; its results are not kept in a cache."""
         same = {name: getattr(inner, name, None) for name in _SAME}
         given = {name: value for name, value in same.items() if value is not None}
-        return cls(inner=inner, cache=False, **given)
+        return cls(inner=inner, streams=streams, cache=False, **given)
 
     @property
     def _llm_type(self) -> str:
@@ -66,7 +68,8 @@ class GuardedModel(BaseChatModel):
         return self.inner._get_ls_params(stop=stop, **kwargs)  # noqa: SLF001
 
     def _should_stream(self, **kwargs: Any) -> bool:
-        return self.inner._should_stream(**kwargs)  # noqa: SLF001
+        wanted = {"stream": True} if self.streams else {}
+        return self.inner._should_stream(**{**kwargs, **wanted})  # noqa: SLF001
 
     def _generate(
         self,
@@ -137,12 +140,19 @@ class GuardedModel(BaseChatModel):
                 yield clean
 
 
-def guarded(model: Runnable[Any, Any]) -> Runnable[Any, Any] | None:
-    """Guard a model, also one with tools bound to it; None for what is neither."""
+def guarded(model: Runnable[Any, Any], *, streams: bool = False) -> Runnable[Any, Any] | None:
+    """Guard a model, also one with tools bound to it; None for what is neither.
+
+    Args:
+        model: The model.
+        streams: Whether each of its replies is read as a stream.
+    """
+    if isinstance(model, GuardedModel):
+        return GuardedModel.of(model.inner, streams=True) if streams else model
     if isinstance(model, BaseChatModel):
-        return model if isinstance(model, GuardedModel) else GuardedModel.of(model)
+        return GuardedModel.of(model, streams=streams)
     if isinstance(model, RunnableBinding):
-        inner = guarded(model.bound)
+        inner = guarded(model.bound, streams=streams)
         return None if inner is None else model.model_copy(update={"bound": inner})
     return None
 

@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import math
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -12,14 +11,10 @@ from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from graphs.token_estimate import PER_MESSAGE, estimate
+
 TokenCounter = Callable[[list[BaseMessage]], int]
 CountedBy = Literal["token_counter", "usage", "tiktoken", "estimate"]
-
-BYTES_PER_TOKEN = 3.5
-"""Bytes of UTF-8 that a token is taken to have, a little fewer than most texts have."""
-
-PER_MESSAGE = 4
-"""Tokens that a message's role and its marks are taken to cost."""
 
 _BLOBS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 
@@ -67,7 +62,7 @@ def count(
 def _tokens(message: BaseMessage, encoding: Any) -> int:
     text = str(message.text)
     if encoding is None:
-        return math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) + PER_MESSAGE
+        return estimate(text) + PER_MESSAGE
     return _encoded(encoding, text) + PER_MESSAGE
 
 
