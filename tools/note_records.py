@@ -162,5 +162,6 @@ def _note(item: SearchItem) -> Note:
 
 def _full() -> NotesError:
     return NotesError(
-        f"there are {NOTES_LIMIT} notes about this customer already: the note was not saved"
+        f"there are {NOTES_LIMIT} notes about this customer already: the note was not saved; "
+        "an older one has to be deleted first, with `rungs notes delete`"
     )
