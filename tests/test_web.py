@@ -128,8 +128,8 @@ def test_the_prompt_of_every_kind_of_graph_is_told(
     assert prompt(page, "t1", 0)[0]["text"].startswith(begins)
 
 
-def test_a_defect_is_one_line_of_json_without_secrets(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_defect_is_one_line_of_json_without_secrets_and_its_trace_is_logged(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: Any) -> None:
         raise KeyError("sk-live-0123456789abcdefghij\nand more")
@@ -144,6 +144,14 @@ def test_a_defect_is_one_line_of_json_without_secrets(
     assert problem.startswith("a defect of the page: KeyError: ")
     assert "\n" not in problem
     assert "0123456789" not in problem
+    (logged,) = [record for record in caplog.records if record.name == "rungs.web"]
+    assert logged.levelname == "ERROR"
+    first, *trace = logged.getMessage().splitlines()
+    assert first == "the page could not answer /rungs/api/threads"
+    assert trace[0].startswith("Traceback")
+    assert any(line.endswith("in broken") for line in trace)
+    assert "0123456789" not in logged.getMessage()
+    assert not logged.exc_info
 
 
 def test_what_waits_is_shown_and_a_yes_runs_it_once(page: TestClient, home: Path) -> None:

@@ -6,6 +6,7 @@ ours: so no page from elsewhere, open in the same browser, can read threads or a
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,9 @@ def guarded(handler: Handler) -> Handler:
         except (UsageError, MemoryFileError, ToolsFileError, TemplateError) as error:
             return _problem(str(error), 409)
         except Exception as error:  # noqa: BLE001 - whoever looks at the page reads a line, not a trace
-            _log.exception("the page could not answer %s", request.url.path)
+            # As text: the trace of an exception as it is would hold what it quotes.
+            trace = redact(traceback.format_exc())
+            _log.error("the page could not answer %s\n%s", request.url.path, trace)
             why = one_line(redact(f"{type(error).__name__}: {error}"))
             return _problem(f"a defect of the page: {why}; the server's log has more", 500)
 
