@@ -4,8 +4,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from pydantic_core import SchemaError
 
 from graphs import open_graph, thread_graph
 from tests.cli import ROOT, Said, home, rungs, scripted
@@ -115,3 +117,15 @@ def test_ctrl_c_at_the_very_end_is_130_and_no_death_by_signal() -> None:
     )
     assert done.returncode == 130
     assert done.stderr == ""
+
+
+def test_ctrl_c_that_hits_an_import_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries make errors of their own of it, with it as the cause or in the words alone."""
+    told = SchemaError('Error building "model" validator: KeyboardInterrupt: ')
+    caused = ImportError("no such name")
+    caused.__cause__ = KeyboardInterrupt()
+    for error in (told, caused):
+        monkeypatch.setattr(thread_graph, "enter_thread", Mock(side_effect=error))
+        said = rungs("ask", "What is 2+2?", "-t", "t")
+        assert said.code == 130
+        assert said.error == "rungs: cancelled"

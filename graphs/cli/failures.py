@@ -62,7 +62,7 @@ def explain(error: BaseException) -> tuple[int, str]:
     """
     from graphs.cli.screen import one_line
 
-    if isinstance(error, KeyboardInterrupt):
+    if _is_interrupt(error):
         return CANCELLED, "cancelled"
     from typer.exceptions import Abort, TyperException
 
@@ -79,6 +79,16 @@ def explain(error: BaseException) -> tuple[int, str]:
     from tools.results import describe_error
 
     return FAILED, f"{one_line(describe_error(error))} (--debug shows where)"
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Tell whether it is a Ctrl-C, or what an import that one hit made of it.
+
+    Pydantic tells in the text of its `SchemaError` alone that it was one.
+    """
+    cause = error.__cause__
+    is_one = isinstance(error, KeyboardInterrupt) or KeyboardInterrupt.__name__ in str(error)
+    return is_one or (cause is not None and _is_interrupt(cause))
 
 
 def _is_ours(kind: type[BaseException]) -> bool:
