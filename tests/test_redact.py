@@ -100,10 +100,94 @@ def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: s
         "| Reset password | Steps |\n|---|---|\n| by e-mail | open 2FA9 |",
         "| token | meaning |\n|---|---|\n| the | an article |\n| <s> | start |",
         "| user | password |\n|---|---|\n| required | yes |\n| ann | at least 12 signs |",
+        "| user | password |\n|---|---|\n| ann | ask your manager<br>or reset it |",
+        "| Password | the password of the user |",
+        "| Passwort | mindestens 12 Zeichen |",
+        "user,password\nann,expires after 90 days\nbob,never changed\n",
+        "Username\nPassword\nLogin\nForgot password?",
+        "Password\nChoose Reset99 in the menu.",
+        "username\npassword\nline2\n",
+        "The columns are name, password\nand role2, in this order.",
     ],
 )
 def test_what_is_no_credential_stays_as_it_is(text: str) -> None:
     assert redact(text) == text
+
+
+OTHER_LANGUAGES = [
+    ("La contraseña: hunter2 y más", "La contraseña: [redacted] y más"),
+    ("CONTRASEÑA=luna", "CONTRASEÑA=[redacted]"),
+    ("contrasen\u0303a: hunter2 y", "contrasen\u0303a: [redacted] y"),
+    ("Mot de passe : hunter2, merci", "Mot de passe : [redacted], merci"),
+    ("mot_de_passe=lune", "mot_de_passe=[redacted]"),
+    ("Passwort: hunter2, danke", "Passwort: [redacted], danke"),
+    ("Das Kennwort ist hunter2.", "Das Kennwort ist [redacted]."),
+    ("Benutzerpasswort = mond", "Benutzerpasswort = [redacted]"),
+    ("a senha é hunter2!", "a senha é [redacted]!"),
+    ("hasło: hunter2", "hasło: [redacted]"),
+    ("wachtwoord: maan", "wachtwoord: [redacted]"),
+    ("ПАРОЛЬ=луна", "ПАРОЛЬ=[redacted]"),
+    ("пароль: hunter2, и", "пароль: [redacted], и"),
+    ("密码\uff1ahunter2\uff0c谢谢", "密码\uff1a[redacted]\uff0c谢谢"),
+    ("我的登录密碼是hunter2。", "我的登录密碼是[redacted]。"),
+    ("パスワード: hunter2。", "パスワード: [redacted]。"),
+    ("deploy --contraseña hunter2 -v", "deploy --contraseña [redacted] -v"),
+    ('{"contrase\\u00f1a": "luna", "n": 1}', '{"contrase\\u00f1a": "[redacted]", "n": 1}'),
+]
+
+
+@pytest.mark.parametrize(("text", "left"), OTHER_LANGUAGES)
+def test_a_password_is_known_by_its_name_in_other_languages(text: str, left: str) -> None:
+    assert redact(text) == left
+    assert redact(left) == left
+
+
+NAMES = [
+    *("contraseña", "nuevaContraseña", "mot de passe", "mot_de_passe", "motDePasse", "Passwort"),
+    *(
+        "DB_KENNWORT",
+        "senha",
+        "密码",
+        "登录密码",
+        "密碼",
+        "пароль",
+        "パスワード",
+        "hasło",
+        "wachtwoord",
+    ),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_field_with_a_name_in_another_language_is_hidden_in_data_and_in_json(name: str) -> None:
+    assert is_secret_name(name)
+    for value in ({name: "luna", "n": 1}, {"rows": [{name: "luna", "n": 1}]}):
+        clean = json.loads(json.dumps(value).replace("luna", "[redacted]"))
+        assert redact_data(value) == clean
+        for ascii_only in (True, False):
+            text = json.dumps(value, ensure_ascii=ascii_only)
+            assert json.loads(redact_result(text)) == clean
+            assert json.loads(redact(text)) == clean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Passwort vergessen? Klicken Sie hier. Das Passwort: Sicherheit beginnt bei Ihnen.",
+        "Das Passwort ist 12-stellig. Passwort: ändern Sie es jetzt, und prüfen Sie Ihr Konto.",
+        "La contraseña es importante. Contraseña: próxima página, o pida ayuda.",
+        "Le mot de passe est requis; mot de passe : au moins 12 caractères, voir la page 3.",
+        "A senha é pessoal. O artista desenha: casa12345, sol e mar.",
+        "Hasło: zmień je teraz, proszę. Wachtwoord vergeten: klik hier en volg de stappen.",
+        "пароль: сначала войдите, потом смените",
+        "密码是8位数字。忘记密码\uff1f请联系客服。密码\uff1a请在设置中修改。",
+        "パスワードは8文字以上です。パスワード: 設定で変更してください。",
+        '{"passwortlänge": "12", "desenha": "casa", "contraseñas": 3}',
+    ],
+)
+def test_prose_that_mentions_a_password_in_another_language_stays(text: str) -> None:
+    assert redact(text) == text
+    assert redact_result(text) == text
 
 
 TABLES = [
@@ -114,6 +198,19 @@ TABLES = [
     ('name,"password",n\nann,"{},2",3', 'ann,"[redacted]",3'),
     ("| Setting | Value |\n|--|--|\n| API key | {} |\n| Length | 12 |", "| Length | 12 |"),
     ("token | n\n--- | ---\n{} | 2", "[redacted] | 2"),
+    ("nombre;contraseña\nann;{}\n", "ann;[redacted]"),
+    ("| 用户 | 密码 |\n|---|---|\n| ann | {} |", "| ann | [redacted] |"),
+    ("\npassword\nluna\n{}\n\nThe end", "\npassword\n[redacted]\n[redacted]\n\nThe end"),
+    ('```csv\n"DB_PASSWORD"\r\n"{} a"\r\n```', '"[redacted]"\r\n```'),
+    ("api_key\n{}\n", "api_key\n[redacted]\n"),
+    ("| password |\n|---|\n| {} |\n\nend", "| [redacted] |\n\nend"),
+    ('name,password,n\nann,"{}\nb""c,2",3\nbob,x,4\n', 'ann,"[redacted]",3\nbob,[redacted],4'),
+    ('note,password\n"a\nb",{}\nc,d\n', '"a\nb",[redacted]\nc,[redacted]'),
+    ("| user | password |\n|--|--|\n| ann | {}<br>luna 2 |", "| ann | [redacted] |"),
+    ("| user | password |\n|--|--|\n| a | luna<br />{} |\n| b | c |", "| b | [redacted] |"),
+    ("user,password\nann,correct horse {} staple\n", "ann,[redacted]\n"),
+    ("| user | Passwort |\n|--|--|\n| ann | lila {} mond |", "| ann | [redacted] |"),
+    ("| Mot de passe | lune {} verte claire |", "| Mot de passe | [redacted] |"),
 ]
 
 
@@ -206,6 +303,7 @@ pieces = st.sampled_from(
 @settings(deadline=None)
 @given(st.lists(pieces | st.text(max_size=5), max_size=25).map("".join))
 @example(f"a {PEM} b")
+@example("://password://00;@")
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
@@ -252,6 +350,13 @@ def test_a_long_line_of_one_letter_takes_no_more_than_linear_work() -> None:
         "mysql -p",
         "curl -u a:",
         "-u a ",
+        "contraseña: ",
+        "密码是",
+        "password\na\n\n",
+        'password,n\n"a,',
+        'password,n\n"""a\n',
+        'password,n\n""',
+        "password,n\n<br>",
     ):
         redact(unit * 20_000)
 

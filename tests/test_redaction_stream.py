@@ -52,6 +52,8 @@ pieces = st.sampled_from(
         *("ann@mail.example", "bo@globex.test", "date_of_birth", "1980", "123-45-6789", "CASE"),
         *(" is ", "--", "-p ", "-u ann ", "curl ", "|", "\t", ";", "mysql ", "email,password\n"),
         *("| password |", "|-|-|\n", "\n", "\r\n", "Password", "hunter2", "date of birth"),
+        *("contraseña", "Passwort", "密码", "\uff1a", "是", " ist ", "mot de passe", "\\u00f1"),
+        *('"a\nb"', '""', '",', "<br>", "password\n", "\n\n", "note,password\n", "x y z"),
         *("<", "AKIAIOSFODNN7EXAMPLE", "ghp_" + "a1" * 18, "é", "\U0001f600", "-----BEGIN ", "_"),
     ]
 )
@@ -62,6 +64,8 @@ texts = st.lists(pieces | st.text(max_size=4), max_size=25).map("".join)
 @given(texts, st.randoms(use_true_random=False))
 @example(f"a {PEM} b", None)
 @example("key is sk-live-99 end", None)
+@example("\n\npassword\nhunter\nhunter2\n\npassword, x", None)
+@example('a\nnote,password\n"a\nb",hunter2\n"c,\n\nd"x,hunter3\nend', None)
 @example('x {"password": "a b", "n": 1}\npassword: hunter\nit: ends', None)
 def test_however_a_text_is_cut_the_pieces_make_up_the_redacted_text(
     text: str, cuts: object

@@ -54,7 +54,7 @@ def _whole(pattern: re.Pattern[str], text: str, start: int) -> Iterator[Span]:
 
 def _values(pattern: re.Pattern[str], text: str, start: int) -> Iterator[Span]:
     for match in pattern.finditer(text, start):
-        if match[1] != REDACTED:
+        if not match[1].startswith(REDACTED):  # what stands behind it was looked at before
             yield match.start(), *match.span(1)
 
 

@@ -37,7 +37,7 @@ class HeldBack:
         self._watches = _watches(self._filter.redactor)
         if self._filter.own is not None:
             self._watches = (*self._watches, _watch(EMAIL_RULE.watch))
-        self._past = ""  # what was let go of the line: rules look at what stands before
+        self._past = ""  # what was let go of the line and the one before: rules look there
         self._held = ""
 
     def push(self, piece: str) -> str:
@@ -57,6 +57,9 @@ class HeldBack:
     def _undecided(self, text: str, start: int) -> int:
         """Return from where on the text may still become a match."""
         first = len(text)
+        for rule in self._filter.redactor.rules:
+            if rule.undecided is not None and rule.may_be(text):
+                first = min(first, rule.undecided(text, start))
         for watch in self._watches:
             if watch is None:
                 return start
@@ -76,7 +79,7 @@ class HeldBack:
             if hit.anchor < stop < hit.end:  # what is undecided may become one with it
                 stop = hit.anchor
         hits = [hit for hit in hits if hit.start < stop]
-        line = text.rfind("\n", 0, stop)
+        line = text.rfind("\n", 0, max(text.rfind("\n", 0, stop), 0))
         self._past = text[max(line, 0) : stop]
         self._held = text[stop:]
         return replaced(text, hits, start, stop, self._found)

@@ -13,22 +13,28 @@ from collections.abc import Collection, Iterator
 
 from tools.redaction_rules import REDACTED, SPACE, Rule, Span, rule
 from tools.secret_names import is_field, is_secret_name
+from tools.secret_words import WORDS
 
 NAME = (
-    r"(?:pass(?:[ _-]?word|wd|phrase|code)?|pwd|secrets?|token|cookie|jwt|creds?|credentials?"
-    r"|authorization"
+    rf"(?:{WORDS}|pass(?:[ _-]?word|wd|phrase|code)?|pwd|secrets?|token|cookie|jwt"
+    r"|creds?|credentials?|authorization"
     r"|(?:api|access|secret|private|auth|account|signing|encryption|master|session|app)[ _-]?key)"
     r"(?:[_-]?(?:value|hash|[0-9]+))?"
 )
 _BARE_KEY = r"(?:sig|signature|key)"
 """Secrets as the name of a query's parameter; `key=` also elsewhere, if its value has a digit."""
 
-_IS = r"\s{1,3}(?:is|was|will be)(?: now| set to| changed to)?:?\s{1,3}"
-_WRITTEN = r"(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|>)"
+_WIDE = "\uff1a\uff1d"
+"""The colon and the equals sign of Chinese and Japanese."""
+
+_WIDE_ENDS = "\uff0c\uff1b\u3001\u3002\uff01\uff1f\uff08\uff09\u300c-\u300f\u3010\u3011"
+_VERB = "is|was|will be|ist|lautet|war|es|era|est|é|è|foi|är"
+_IS = rf"\s{{1,3}}(?:{_VERB})(?: now| set to| changed to)?:?\s{{1,3}}"
+_WRITTEN = rf"(?:\s{{0,3}}(?:=>|:=|[:={_WIDE}])\s{{0,3}}|>)"
 _SIGN = rf"(?:{_WRITTEN}|{_IS}|[ \t]{{1,3}})"
 _SCHEME = r"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)"
-_BARE = r"[^\s\"'&,;<>(){}\[\]]+"
-_NAME_BEFORE = re.compile(r"[a-z0-9_-]*\Z")
+_BARE = rf"[^\s\"'&,;<>(){{}}\[\]{_WIDE_ENDS}]+"
+_NAME_BEFORE = re.compile(r"[\w-]*\Z")
 _NAME_LOOK = 40
 _NO_VALUES = frozenset(
     (
@@ -38,12 +44,14 @@ _NO_VALUES = frozenset(
     )
 )
 _QUERY_SIGNS = frozenset("?&;")
-_SIGNS = frozenset(":=>")
+_SIGNS = frozenset(f":=>{_WIDE}")
 _TELLING = 4
-_TELLING_SIGN = re.compile(r"[0-9]|[^A-Za-z0-9.'!?…\u2019-]")
+_TELLING_SIGN = re.compile(r"[0-9_]|[^\w.'!?…\u2019-]")
 """What a word of prose does not have."""
 
-_MEASURE = re.compile(r"[0-9]+-?(?:bit|byte|char|digit|letter|word|day|hour|minute|second|month)")
+_MEASURE = re.compile(
+    r"[0-9]+-?(?:bit|byte|char|digit|letter|word|day|hour|minute|second|month|stellig|zeichen)"
+)
 """What begins like `32-character`, and says how long something is."""
 
 _CLOSING = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\.)*") for quote in "\"'"}
@@ -94,7 +102,7 @@ class _Named:
         # A bare value may be one for being alone on its line, so the line's end decides.
         written = rf"{_in_watch(_WRITTEN)}{scheme}(?:{quoted}|{_BARE}[^\n]*)"
         said = rf"(?i:{_in_watch(_IS)}){scheme}(?:{quoted.replace('quote', 'mark')}|{_BARE})"
-        flag = rf"(?<=-[a-zA-Z0-9_-]{{0,{_NAME_LOOK}}}){watched}{close}[ \t]{{1,3}}{scheme}"
+        flag = rf"(?<=-[\w-]{{0,{_NAME_LOOK}}}){watched}{close}[ \t]{{1,3}}{scheme}"
         flag += rf"(?:{quoted.replace('quote', 'sign')}|{_BARE})"
         self._watch = rf"(?:{watched}{close}(?:{written}|{said})|{flag})"
 
@@ -168,9 +176,9 @@ def _said_end(sign: str, value: str, end: int) -> int | None:
 
 
 def _hint_of(names: str) -> str:
-    said = r"\s{1,3}(?i:is|was|will be)[:\s]"
-    flag = rf"-[A-Za-z0-9_-]{{0,{_NAME_LOOK}}}(?i:{names})\\*[\"']?[ \t]"
-    return rf"(?i:{names})\\*[\"']?(\s{{0,3}}[:=]|>|{said})|{flag}"
+    said = rf"\s{{1,3}}(?i:{_VERB})[:\s]"
+    flag = rf"-[^\s]{{0,{_NAME_LOOK}}}(?i:{names})\\*[\"']?[ \t]"
+    return rf"(?i:{names})\\*[\"']?(\s{{0,3}}[:={_WIDE}]|>|{said})|{flag}"
 
 
 def _in_watch(pattern: str) -> str:

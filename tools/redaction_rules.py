@@ -31,6 +31,8 @@ class Rule:
             hiding may begin to where it is decided. A text whose end it may go on from can still
             become a match.
         is_own: Whether it is a pattern of the user's own.
+        undecided: Tells, like `watch`, from where on a text that goes on may still become a match,
+            where no pattern can; its end: from nowhere.
     """
 
     kind: str
@@ -39,6 +41,7 @@ class Rule:
     find: Callable[[str, int], Iterator[Span]]
     watch: str
     is_own: bool = False
+    undecided: Callable[[str, int], int] | None = None
 
 
 def rule(kind: str, hint: str, find: Callable[[str, int], Iterator[Span]], watch: str) -> Rule:

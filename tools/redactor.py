@@ -18,7 +18,9 @@ from tools.personal_rules import CARD_RULE, EMAIL_RULE, is_card_as_number, is_ro
 from tools.redaction_policy import RedactionPolicy
 from tools.redaction_rules import REDACTED, Hit, Rule, merged
 from tools.secret_names import is_field, is_secret_name
-from tools.table_secrets import columns_of, headed, split_table, table_rule
+from tools.table_data import columns_of, headed, split_table
+from tools.table_secrets import table_rule
+from tools.told_secrets import TOLD_RULE
 
 Found = MutableMapping[str, int]
 """Counts by kind of what was taken out."""
@@ -30,6 +32,7 @@ _LOOK_BACK = 64
 """Characters before a position that tell whether something may begin at it."""
 
 _CREDENTIALS_BY_NAME = (named_rule("credential"), table_rule("credential"))
+_SHAPES = (TOLD_RULE, COMMAND_RULE, CARD_RULE)
 
 
 class Redactor:
@@ -48,7 +51,7 @@ class Redactor:
         self._policy = policy
         named = policy.fields
         fields = (named_rule("field", named), table_rule("field", named)) if named else ()
-        hinted = (*CREDENTIAL_RULES, *_CREDENTIALS_BY_NAME, COMMAND_RULE, CARD_RULE, *fields)
+        hinted = (*CREDENTIAL_RULES, *_CREDENTIALS_BY_NAME, *_SHAPES, *fields)
         own = tuple(own_rule(*pattern) for pattern in policy.patterns)
         self.rules: tuple[Rule, ...] = (*hinted, *own)
         self._hinted, self._own = hinted, own

@@ -6,7 +6,10 @@ import functools
 import re
 from collections.abc import Collection
 
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+from tools.secret_words import composed, is_password
+
+_SMALL = r"[^\W0-9_A-Z]"
+_PARTS = re.compile(rf"[A-Z]+(?!{_SMALL})|[A-Z]?{_SMALL}+|[0-9]+")
 _SECRET = re.compile(
     r"(?:^|_)(?:"
     r"pwd|token|cookie|jwt|creds?|credentials?|authorization"
@@ -27,12 +30,12 @@ def plain_name(name: str) -> str:
     """Spell a name in one way: `dateOfBirth` and `Date-Of-Birth` are `date_of_birth`."""
     if len(name) > 100:  # noqa: PLR2004 - no name, and not worth keeping
         return ""
-    return "_".join(_PARTS.findall(name)).lower()
+    return "_".join(_PARTS.findall(composed(name))).lower()
 
 
 @functools.lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
-    """Whether a field of this name holds a credential: `apiKey`, `X-Api-Key`, `DB_PASSWORD`.
+    """Whether a field of this name holds a credential: `apiKey`, `X-Api-Key`, `Contraseña`.
 
     Counts (`max_tokens`) and cursors (`next_page_token`) do not.
     """
@@ -40,7 +43,7 @@ def is_secret_name(name: str) -> bool:
     if _NO_SECRET.search(plain):
         return False
     # capitals in odd places are no beginnings of words
-    return bool(_SECRET.search(plain) or _SECRET.search(plain_name(name.lower())))
+    return any(_SECRET.search(p) or is_password(p) for p in (plain, plain_name(name.lower())))
 
 
 def is_field(name: str, fields: Collection[str]) -> bool:

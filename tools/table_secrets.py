@@ -1,50 +1,50 @@
-r"""Values in the columns of a table that a header names: Markdown, CSV, and lists of lists.
+r"""Values in the columns of a table that a header names: Markdown, CSV, and tabs.
 
     | user | password |        email,password          password<TAB>hunter2
     |------|----------|        a@b.example,hunter2
     | ann  | hunter2  |
 
 A header is a line whose cells are short names, one of them that of a secret, and each row below it
-has as many cells. Under `token` and `key` stands much that is none, so there a value has a digit;
-under any of them it is one word. A row of two cells, a name and such a value, needs no header.
+has as many cells; one in quotes may go on over lines. Under `token` and `key` stands much that is
+none, so there a value has a digit and is one word; under `password` it is a word, or words that
+explain nothing. A row of two cells, a name and a value with a digit, needs no header. A column that
+is the only one begins a text or a block.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Generator, Iterator
+from dataclasses import replace
+from typing import NamedTuple, cast
 
 from tools.named_secrets import NAME, any_of
+from tools.passphrases import is_passphrase
 from tools.redaction_rules import REDACTED, Rule, Span, rule
 from tools.secret_names import is_field, is_secret_name
+from tools.secret_words import WORDS
+from tools.table_cells import EDGE, Cell, line_end, quoted_end, row_at
 
 _SIGNS = "|\t,;"
-_EDGE = " \"'`*"
-_CELL_NAME = re.compile(r"[A-Za-z](?:[A-Za-z0-9 _./()-]{0,38}[A-Za-z0-9_)])?")
+_CELL_NAME = re.compile(r"[^\W\d_](?:[\w ./()-]{0,38}[\w)])?")
 _RULER = re.compile(r"[\s|:+-]*-[\s|:+-]*")
-_TWO_WORDS = re.compile(
-    r"(?:new|old|current|initial|temporary|user|login|account|admin|root|database|db|wi-?fi|access"
+_SEVERAL_WORDS = re.compile(
+    rf"{WORDS}|(?:new|old|current|initial|temporary|user|login|account|admin|root|database|db|wi-?fi|access"
     r"|refresh|bearer|client|app|auth|api|secret|private|signing|encryption|master|session)[ _-]"
     r"(?:pass[_-]?(?:word|phrase|code)|token|secret|key)",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"pass|pwd|secret", re.IGNORECASE)
+_PASSWORD = re.compile(rf"pass|pwd|secret|{WORDS}", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>|\n", re.IGNORECASE)
 _NO_VALUES = frozenset(
     (
         *("", "-", "--", "n/a", "none", "null", "nil", "true", "false", "yes", "no", "string"),
         *("text", "varchar", "char", "required", "optional", "bool", "int", "any", "str"),
     )
 )
+_LONE = re.compile(rf"[{EDGE}]{{0,4}}[^\s{EDGE}](?:.*[^\s{EDGE}])?[{EDGE}]{{0,4}}\r?")
+_CODE = re.compile(r"[A-Z]{1,5}-[0-9]+")
 _TELLING = 4
-
-
-class _Cell(NamedTuple):
-    """A cell of a line: what is in it, without blanks, quotes and emphasis, and where that is."""
-
-    text: str
-    start: int
-    end: int
 
 
 def table_rule(kind: str, fields: Collection[str] | None = None) -> Rule:
@@ -55,57 +55,61 @@ def table_rule(kind: str, fields: Collection[str] | None = None) -> Rule:
         fields: Names as `plain_name` gives them; None takes the names of credentials.
     """
     names = NAME if fields is None else any_of(fields)
-    cell = rf"[{_EDGE}]{{0,4}}[A-Za-z0-9_ -]{{0,40}}?(?i:{names})[{_EDGE}]{{0,4}}"
+    cell = rf"[{EDGE}]{{0,4}}[^\n{_SIGNS}]{{0,40}}?(?i:{names})[{EDGE}]{{0,4}}"
     hint = rf"(^|[\n:\[{_SIGNS}]){cell}[\r\n\]}}{_SIGNS}]"
     row = rf"(?:[^\n{_SIGNS}]*+[{_SIGNS}][^\n]*+\n)*+[^\n]*+"
     # Prose has commas behind any words; a name that commas are about is one word.
-    word, words = r"[A-Za-z0-9_-]{0,40}", r"[A-Za-z0-9_ -]{0,40}"
-    first = rf"(?<=(?:^|[\n{_SIGNS}])[{_EDGE}]{{0,4}}%s)(?i:{names})[{_EDGE}]{{0,4}}[%s]"
-    last = rf"(?<=[%s][{_EDGE}]{{0,4}}%s)(?i:{names})[{_EDGE}]{{0,4}}\r?\n{row}"
+    word, words = r"[\w-]{0,40}", r"[\w -]{0,40}"
+    first = rf"(?<=(?:^|[\n{_SIGNS}])[{EDGE}]{{0,4}}%s)(?i:{names})[{EDGE}]{{0,4}}[%s]"
+    last = rf"(?<=[%s][{EDGE}]{{0,4}}%s)(?i:{names})[{EDGE}]{{0,4}}\r?\n{row}"
+    alone = rf"(?<=(?:^|\n)[{EDGE}]{{0,4}}{words})(?i:{names})[{EDGE}]{{0,4}}\r?\n"
     watch = (
-        rf"(?:(?:{first % (word, ',;')}|{first % (words, '|' + chr(9))})[^\n]*+(?:\n{row})?"
+        rf"(?:{alone}|(?:{first % (word, ',;')}|{first % (words, '|' + chr(9))})[^\n]*+(?:\n{row})?"
         rf"|{last % (',;', word)}|{last % ('|' + chr(9), words)})"
     )
-    begins = re.compile(rf"[A-Za-z0-9_ -]{{0,40}}?(?P<name>{names})", re.IGNORECASE)
+    begins = re.compile(rf"[\w -]{{0,40}}?(?P<name>{names})", re.IGNORECASE)
     hides = _hides(fields)
 
     def find(text: str, start: int) -> Iterator[Span]:
-        return _spans(text, start, begins, hides)
+        yield from _walk(text, start, begins, hides)
 
-    return rule(kind, hint, find, watch)
+    def undecided(text: str, start: int) -> int:
+        walk = _walk(text, start, begins, hides)
+        while True:
+            try:
+                next(walk)
+            except StopIteration as end:
+                return cast("int", end.value)
+
+    return replace(rule(kind, hint, find, watch), undecided=undecided)
 
 
 def _hides(fields: Collection[str] | None) -> Callable[[str], bool]:
     if fields is not None:
         return lambda name: is_field(name, fields)
     return lambda name: (
-        is_secret_name(name) and (" " not in name or bool(_TWO_WORDS.fullmatch(name)))
+        is_secret_name(name) and (" " not in name or bool(_SEVERAL_WORDS.fullmatch(name)))
     )
 
 
-def _spans(
+def _walk(
     text: str, start: int, begins: re.Pattern[str], hides: Callable[[str], bool]
-) -> Iterator[Span]:
-    columns: dict[int, tuple[int, str]] = {}
-    sign, width, prose = "", 0, False
-    place = text.rfind("\n", 0, start) + 1
+) -> Generator[Span, None, int]:
+    """Yield the spans of a text; return from where on what follows may decide, or its end."""
+    place, decided = text.rfind("\n", 0, start) + 1, len(text)
     while place < len(text):
-        stop = text.find("\n", place)
-        stop = stop if stop >= 0 else len(text)
-        line, begin, place = text[place:stop], place, stop + 1
-        if columns:
-            cells = _cells(line, begin, sign)
-            if len(cells) >= width:
-                if not _RULER.fullmatch(line):
-                    for column, (anchor, name) in columns.items():
-                        if _is_value(cells[column].text, name, sure=not prose):
-                            yield anchor, cells[column].start, cells[column].end
-                continue
-            columns = {}
+        stop = line_end(text, place)
+        line = text[place:stop]
         sign = next((sign for sign in _SIGNS if sign in line), "")
         if not sign:
+            cell = row_at(text, place, "\n").cells[0]
+            anchor = _anchor(cell, begins, "\n") if _LONE.fullmatch(line) else -1
+            place = stop + 1
+            if hides(cell.text) and anchor >= start and _is_first(text, stop - len(line)):
+                place, is_open = yield from _column(text, anchor, place)
+                decided = min(decided, anchor) if is_open else decided
             continue
-        cells = _cells(line, begin, sign)
+        cells, place = row_at(text, place, sign).cells, stop + 1
         found = {
             column: (anchor, cell.text)
             for column, cell in enumerate(cells)
@@ -113,13 +117,76 @@ def _spans(
         }
         prose = sign in ",;" and f"{sign} " in line
         pair = len(cells) == 2 and 0 in found and not prose  # noqa: PLR2004 - what a pair is
-        if pair and _is_telling(cells[1].text):
+        if pair and _is_pair(cells[1].text, cells[0].text):
             yield found[0][0], cells[1].start, cells[1].end
-        elif len(cells) > 1 and all(_CELL_NAME.fullmatch(cell.text) for cell in cells):
-            columns, width = found, len(cells)
+        elif found and (len(cells) > 1 or sign == "|") and all(map(_is_name, cells)):
+            table = _Table(sign, len(cells), found, sure=not prose)
+            place, is_open = yield from table.rows(text, place)
+            if is_open:
+                decided = min(decided, *(anchor for anchor, _ in found.values()))
+    return decided
 
 
-def _anchor(cell: _Cell, begins: re.Pattern[str], sign: str) -> int:
+def _is_name(cell: Cell) -> bool:
+    return _CELL_NAME.fullmatch(cell.text) is not None
+
+
+class _Table(NamedTuple):
+    """A table below its header: sign, width, and the hidden columns with anchors and names."""
+
+    sign: str
+    width: int
+    columns: dict[int, tuple[int, str]]
+    sure: bool
+
+    def rows(self, text: str, place: int) -> Generator[Span, None, tuple[int, bool]]:
+        """Yield what is hidden in its rows; return where it ends, and whether it may go on."""
+        may_go_on = False
+        while place < len(text):
+            cells, stop, is_open = row_at(text, place, self.sign)
+            may_go_on = may_go_on or is_open
+            if len(cells) < self.width or (self.width == 1 and self.sign not in text[place:stop]):
+                return place, may_go_on or stop == len(text)
+            if not _RULER.fullmatch(text[place:stop]):
+                for column, (anchor, name) in self.columns.items():
+                    if _is_value(cells[column].text, name, sure=self.sure):
+                        yield anchor, cells[column].start, cells[column].end
+            place = stop + 1
+        return place, True
+
+
+def _is_first(text: str, place: int) -> bool:
+    """Whether the line at a place may be the first of a file: behind a blank, `:` or a fence."""
+    before = text[text.rfind("\n", 0, max(place - 1, 0)) + 1 : place].strip()
+    return not before or before.endswith(":") or before.startswith("```")
+
+
+def _column(text: str, anchor: int, place: int) -> Generator[Span, None, tuple[int, bool]]:
+    """Yield the values of the one column of a table, if one of them has a digit.
+
+    Labels of a form and lists of names stand in lines like these, too.
+
+    Returns:
+        Where it ends, and whether it may go on.
+    """
+    values: list[Cell] = []
+    may_go_on = ends = False
+    while place < len(text):
+        (cell, *_), stop, is_open = row_at(text, place, "\n")
+        may_go_on = may_go_on or is_open or stop == len(text)
+        ends = not cell.text or (" " in cell.text and quoted_end(text, place, "\n") <= 0)
+        if ends:
+            break
+        values.append(cell)
+        place = stop + 1
+    if any(map(_tells_alone, (cell.text for cell in values))):
+        for cell in values:
+            if cell.text.lower() not in _NO_VALUES and cell.text != REDACTED:
+                yield anchor, cell.start, cell.end
+    return place, may_go_on or not ends
+
+
+def _anchor(cell: Cell, begins: re.Pattern[str], sign: str) -> int:
     """Return where in a cell the name begins that it is known by; -1: it is no name there."""
     match = begins.fullmatch(cell.text)
     if match is None or (sign in ",;" and " " in cell.text[: match.start("name")]):
@@ -127,30 +194,19 @@ def _anchor(cell: _Cell, begins: re.Pattern[str], sign: str) -> int:
     return cell.start + match.start("name")
 
 
-def _cells(line: str, begin: int, sign: str) -> list[_Cell]:
-    """Split a line; the edges of a Markdown row make no cells."""
-    cells: list[_Cell] = []
-    place, end = 0, len(line.rstrip())
-    if sign == "|":
-        place = len(line) - len(line.lstrip())
-        place += line[place : place + 1] == "|"
-        end -= line[:end].endswith("|") and end > place
-    while place <= end:
-        stop = _cell_end(line, place, end, sign)
-        text = line[place:stop]
-        left = len(text) - len(text.lstrip(_EDGE))
-        text = text.strip(_EDGE)
-        cells.append(_Cell(text, begin + place + left, begin + place + left + len(text)))
-        place = stop + 1
-    return cells
+def _tells_alone(value: str) -> bool:
+    """Whether a value tells by itself that the column is one of secrets; `E-4042` is a code."""
+    digits = any(map(str.isdigit, value))
+    return len(value) >= _TELLING and digits and not _CODE.fullmatch(value.rstrip(".,;:!?()"))
 
 
-def _cell_end(line: str, place: int, end: int, sign: str) -> int:
-    if line[place : place + 1] == '"':  # a quoted cell may hold the sign
-        close = line.find('"', place + 1, end)
-        place = close if close >= 0 else place
-    stop = line.find(sign, place, end)
-    return stop if stop >= 0 else end
+def _is_pair(value: str, name: str) -> bool:
+    """Whether what stands beside a name in a row of two, without a header, is to be hidden."""
+    if value == REDACTED:
+        return False
+    words = value.count(" ") + 1
+    long = words >= _TELLING and bool(_PASSWORD.search(name)) and is_passphrase(value)
+    return long or any(_is_telling(part.strip()) for part in _BREAK.split(value))
 
 
 def _is_value(value: str, name: str, *, sure: bool) -> bool:
@@ -159,56 +215,13 @@ def _is_value(value: str, name: str, *, sure: bool) -> bool:
         return False
     if not is_secret_name(name):  # a field of the tools file
         return True
-    if " " in value:
+    parts = [part.strip(EDGE) for part in _BREAK.split(value)]
+    if any(map(_is_telling, parts)):
+        return True
+    if not sure or not _PASSWORD.search(name):
         return False
-    return (sure and bool(_PASSWORD.search(name))) or _is_telling(value)
+    return all(" " not in part or is_passphrase(part) for part in parts)
 
 
 def _is_telling(value: str) -> bool:
     return len(value) >= _TELLING and " " not in value and any(map(str.isdigit, value))
-
-
-def columns_of(rows: Sequence[Any], hides: Callable[[str], bool]) -> dict[int, str]:
-    """Return which columns of a list of lists the first one names as hidden; none: no table."""
-    head = rows[0] if len(rows) > 1 else None
-    if not isinstance(head, list | tuple) or not all(isinstance(name, str) for name in head):
-        return {}
-    if len(head) == 1 or not all(_is_row(row, len(head)) for row in rows[1:]):
-        return {}
-    return {column: name for column, name in enumerate(head) if hides(name)}
-
-
-def _is_row(row: Any, width: int) -> bool:
-    return isinstance(row, list | tuple) and len(row) == width
-
-
-def split_table(fields: Mapping[Any, Any], hides: Callable[[str], bool]) -> dict[str, Any]:
-    """Return the columns that `{"columns": [...], "rows": [[...]]}` hides, by where its rows are.
-
-    A column may be a name, or a mapping that has one.
-    """
-    heads = (fields.get(key) for key in _HEADS if key in fields)
-    head = next((head for head in heads if isinstance(head, list) and head), None)
-    if head is None:
-        return {}
-    names = [name.get("name") if isinstance(name, Mapping) else name for name in head]
-    hidden = {n: name for n, name in enumerate(names) if isinstance(name, str) and hides(name)}
-    if not hidden:
-        return {}
-    return {
-        key: hidden
-        for key in _ROWS
-        if isinstance(rows := fields.get(key), list) and all(_is_row(r, len(head)) for r in rows)
-    }
-
-
-_HEADS = ("columns", "headers", "header", "fields", "fieldnames")
-_ROWS = ("rows", "data", "values", "records")
-
-
-def headed(fields: Mapping[Any, Any], hides: Callable[[str], bool]) -> dict[str, str]:
-    """Return by what name the value of `{"name": "password", "value": ...}` is known."""
-    if "value" not in fields:
-        return {}
-    names = (fields.get(key) for key in ("name", "key", "field", "header"))
-    return next(({"value": n} for n in names if isinstance(n, str) and hides(n)), {})
