@@ -80,6 +80,39 @@ async def test_after_a_cancel_the_run_can_also_be_gone_on_with(mode: Mode, tmp_p
     assert output["answer"] == "Finished."
 
 
+@pytest.mark.parametrize("given", ["Q2", None], ids=["a new question", "gone on with"])
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_a_call_whose_process_ended_before_its_tool_is_closed_unrun_or_runs_once(
+    mode: Mode, given: str | None, tmp_path: Path
+) -> None:
+    """Case DNG-03: what is recorded then is what a run leaves that stops before its tools."""
+    runs: list[int] = []
+
+    def act() -> str:
+        """Act."""
+        runs.append(1)
+        return "done"
+
+    db = tmp_path / "r.sqlite"
+    call = {"tool_calls": [{"id": "a", "name": "act", "args": {}}]}
+    model = ScriptedModel(replies=[call])
+    with open_graph("tools_in_context", db=db, model=model, tools=[act]) as graph:
+        graph.invoke(ask("Q1"), CONFIG, interrupt_before=["run_tools"])
+        assert graph.get_state(CONFIG).next == ("run_tools",)
+    model = ScriptedModel(replies=["Answered."])
+    with open_graph("tools_in_context", db=db, model=model, tools=[act]) as graph:
+        output = run(mode, graph, given)
+    assert output["answer"] == "Answered."
+    closed = result_for(model.requests[0].messages, "a")
+    kinds = [type(message).__name__ for message in model.requests[0].messages[1:4]]
+    assert kinds == ["HumanMessage", "AIMessage", "ToolMessage"]
+    if given is None:
+        assert (runs, closed.text, closed.status) == ([1], "done", "success")
+    else:
+        assert (runs, closed.status) == ([], "error")
+        assert closed.text.startswith("not executed")
+
+
 @pytest.mark.parametrize("mode", ALL_MODES)
 def test_a_result_whose_call_is_gone_is_not_sent_and_stays_recorded(
     mode: Mode, tmp_path: Path

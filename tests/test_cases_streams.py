@@ -137,6 +137,18 @@ def test_str_03_no_prefix_of_a_match_is_emitted_and_overlaps_are_one(mode: str) 
         assert told.startswith(gone)
 
 
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_str_03_a_callers_handler_hears_no_prefix_of_a_match(mode: Mode) -> None:
+    hearing = Hearing()
+    model = ScriptedModel(replies=[chunks("SSN 123-45-", "6789 mail bob@", "acme.example now")])
+    ended = run(mode, graph_of(model), "Tell me.", config={"callbacks": [hearing]})
+    told = "SSN [redacted] mail [redacted] now"
+    assert ended["answer"] == told
+    assert told.startswith("".join(hearing.tokens))
+    assert "123-45" not in repr((hearing.tokens, hearing.ended))
+    assert "bob@" not in repr((hearing.tokens, hearing.ended))
+
+
 @pytest.mark.parametrize("mode", ["stream", "astream"])
 def test_str_03_clean_text_is_streamed_as_it_came(mode: str) -> None:
     pieces = ["The ", "order ", "of 2026-01-02 ", "came to $250", ".\n\n", "Thanks: ", "done", "!"]
@@ -215,6 +227,16 @@ def test_str_09_the_final_text_is_delivered_once(mode: str, name: str) -> None:
     assert final["answer"] == "all is well"
     assert {m.id for m in told} == {final["messages"][-1].id}
     assert all(isinstance(m, AIMessageChunk) for m in told)
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_str_09_a_callers_handler_and_the_transcript_have_the_final_text_once(mode: Mode) -> None:
+    hearing = Hearing()
+    model = ScriptedModel(replies=[chunks("all ", "is ", "well")])
+    ended = run(mode, graph_of(model), "Tell me.", config={"callbacks": [hearing]})
+    assert [m.text for m in ended["messages"] if m.type == "ai"] == ["all is well"]
+    assert "".join(hearing.tokens) in {"", "all is well"}
+    assert len(hearing.ended) == 1
 
 
 class Raising(BaseCallbackHandler):
@@ -302,6 +324,15 @@ def test_str_11_an_error_amid_a_stream_is_no_normal_end(
     told = [part[0] for kind, part in parts if kind == "messages"]
     attempts = 3 if isinstance(error, ModelReplyError) else 1
     assert len({message.id for message in told}) == attempts
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_str_11_an_error_of_the_model_is_no_normal_end(mode: Mode) -> None:
+    model = Pieces(pieces=[AIMessageChunk(content="It is "), RuntimeError("broke: sk-live-99")])
+    ended = run(mode, graph_of(model), "Tell me.")
+    assert (ended["status"], ended["answer"]) == ("no_answer", None)
+    assert "the model failed" in ended["stop_reason"]
+    assert "sk-live" not in repr(ended)
 
 
 def test_a_guarded_model_is_told_apart_by_nothing_but_its_redaction() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from graphs.models import ScriptedModel
-from tests.support import MODES, Mode, compiled, results, run
+from tests.support import ALL_MODES, Mode, compiled, results, run
 from tools import contract
 
-pytestmark = pytest.mark.parametrize("mode", MODES)
+pytestmark = pytest.mark.parametrize("mode", ALL_MODES)
 
 
 def polling(*ids: str) -> list[dict[str, Any]]:
@@ -48,7 +48,8 @@ def test_a_fourth_ends_the_tools_with_a_last_answer_and_names_the_tool_in_the_lo
     assert output["answer"] == "It stands at 10%."
     assert "four times in a row" in output["stop_reason"]
     assert model.requests[-1].tools == []
-    assert "status" in caplog.text
+    (warning,) = [record.getMessage() for record in caplog.records if record.name == "rungs"]
+    assert "was stuck on status (thread t): does its description say when to call it" in warning
 
 
 def test_polling_with_progress_goes_on(mode: Mode) -> None:
