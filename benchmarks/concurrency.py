@@ -34,6 +34,7 @@ from benchmarks.local_postgres import postgres
 from benchmarks.measure import table
 from graphs import open_graph
 from graphs.memory import open_memory
+from tools import contract
 
 CHARACTERS = 200
 CONNECTIONS = 20
@@ -121,7 +122,10 @@ Open = Callable[[str, Load], AbstractAsyncContextManager[Contender]]
 @asynccontextmanager
 async def rungs(db: str, load: Load) -> AsyncIterator[Contender]:
     """Open `tools_in_context`, as `open_graph` does it."""
-    opened = open_graph("tools_in_context", db=db, model=load.model, tools=[looking(CHARACTERS)])
+    look = contract(
+        looking(CHARACTERS), effect="read_only"
+    )  # kept in no ledger: create_agent has none
+    opened = open_graph("tools_in_context", db=db, model=load.model, tools=[look])
     async with opened as graph:
         yield Contender(graph, {"max_tool_rounds": load.rounds + 1}, uuid4().hex)
 

@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from itertools import chain, groupby, islice
+from operator import attrgetter
 from pathlib import Path
 from sqlite3 import Cursor
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -24,21 +26,27 @@ from graphs.memory.stored import kept, opened, require_thread, storable
 from graphs.memory.tables import connect
 from tools.notes import user_label
 
-_PUT = (
-    "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, "
-    "parent_checkpoint_id, type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"
-)
-_PUT_WRITES = (
-    "INSERT OR {conflict} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, "
-    "task_path, idx, channel, type, value) VALUES {rows}"
-)
-Statement = tuple[str, Sequence[Any]]
-"""SQL, and its values."""
+_PLACE = "thread_id, checkpoint_ns, checkpoint_id"
+_COLUMNS = {
+    "writes": f"{_PLACE}, task_id, task_path, idx, channel, type, value",
+    "checkpoints": f"{_PLACE}, parent_checkpoint_id, type, checkpoint, metadata",
+}
+_ROWS_AT_ONCE = 1000
+"""Rows of one statement; SQLite takes some 32,000 values."""
+
+
+class Rows(NamedTuple):
+    """Rows of one table, and what is done with those that are there already."""
+
+    table: str
+    known: str
+    rows: Sequence[tuple[Any, ...]]
+
 
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Saver(GroupSaver[Statement], SqliteSaver):
+class Saver(GroupSaver[Rows], SqliteSaver):
     """Checkpoints in the memory file."""
 
     def __init__(self, path: Path, executor: Executor) -> None:
@@ -98,12 +106,13 @@ class Saver(GroupSaver[Statement], SqliteSaver):
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,  # noqa: ARG002 - of all savers
-    ) -> Statement:
+    ) -> Rows:
         here = config["configurable"]
         kind, blob = self.serde.dumps_typed(checkpoint)
         about = _to_json(kept(metadata, config)).encode("utf-8", "ignore")
         place = (str(here["thread_id"]), here["checkpoint_ns"], checkpoint["id"])
-        return _PUT, (*place, here.get("checkpoint_id"), kind, blob, about)
+        row = (*place, here.get("checkpoint_id"), kind, blob, about)
+        return Rows("checkpoints", "REPLACE", [row])
 
     def _task_writes(
         self,
@@ -111,30 +120,27 @@ class Saver(GroupSaver[Statement], SqliteSaver):
         writes: Sequence[tuple[str, Any]],
         task_id: str,
         task_path: str,
-    ) -> Statement:
+    ) -> Rows:
         here = config["configurable"]
         place = (str(here["thread_id"]), str(here["checkpoint_ns"]), str(here["checkpoint_id"]))
-        values: list[Any] = []
+        rows = []
         for index, (channel, value) in enumerate(writes):
             position = WRITES_IDX_MAP.get(channel, index)
             typed = self.serde.dumps_typed(storable(channel, value))
-            values += (*place, task_id, task_path, position, channel, *typed)
+            rows.append((*place, task_id, task_path, position, channel, *typed))
         replaceable = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        statement = _PUT_WRITES.format(
-            conflict="REPLACE" if replaceable else "IGNORE",
-            rows=",".join(["(?,?,?,?,?,?,?,?,?)"] * len(writes)),
-        )
-        return statement, values
+        return Rows("writes", "REPLACE" if replaceable else "IGNORE", rows)
 
-    def _commit(self, statements: Sequence[Statement]) -> None:
-        """Do statements, all or none; one alone needs no transaction around it."""
+    def _commit(self, saved: Sequence[Rows]) -> None:
+        """Save rows, all or none; one statement alone needs no transaction around it."""
+        statements = list(_statements(saved))
         if len(statements) == 1:
             with self.lock:
                 self.conn.execute(*statements[0])
         elif statements:
             with self.cursor() as cursor:
-                for statement, values in statements:
-                    cursor.execute(statement, values)
+                for sql, values in statements:
+                    cursor.execute(sql, values)
 
     def delete_thread(self, thread_id: str) -> None:
         """Delete a thread: its checkpoints, its ledger and the record of it."""
@@ -170,3 +176,18 @@ class Saver(GroupSaver[Statement], SqliteSaver):
         """
         number = 0 if current is None else int(str(current).split(".", 1)[0])
         return f"{number + 1:032}"
+
+
+def _statements(saved: Sequence[Rows]) -> Iterator[tuple[str, list[Any]]]:
+    """Put rows together in few statements: after each the thread waits for the interpreter's lock.
+
+    Rows of one table stay in order.
+    """
+    for table, columns in _COLUMNS.items():
+        alike = groupby((rows for rows in saved if rows.table == table), attrgetter("known"))
+        for known, group in alike:
+            left = chain.from_iterable(rows.rows for rows in group)
+            while rows := list(islice(left, _ROWS_AT_ONCE)):
+                marks = f"({','.join('?' * len(rows[0]))})"
+                sql = f"INSERT OR {known} INTO {table} ({columns}) VALUES "  # noqa: S608 - our own names
+                yield sql + ",".join([marks] * len(rows)), list(chain.from_iterable(rows))

@@ -33,7 +33,7 @@ class Store(SqliteStore):
         self.is_setup = True  # `prepare` did it
         self._executor = executor
         self._batching = threading.RLock()
-        self._begin = "BEGIN"
+        self._begin: str | None = None
 
     def close(self) -> None:
         """Close the connection."""
@@ -45,10 +45,10 @@ class Store(SqliteStore):
         with self.lock:
             cursor = self.conn.cursor()
             try:
-                if transaction:
+                if transaction and self._begin:
                     cursor.execute(self._begin)
                 yield cursor
-                if transaction:
+                if self.conn.in_transaction:
                     cursor.execute("COMMIT")
             except BaseException:
                 if self.conn.in_transaction:
@@ -58,10 +58,14 @@ class Store(SqliteStore):
                 cursor.close()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do the operations in one transaction."""
+        """Do the operations in one transaction; one that is one statement needs none around it."""
         ops = list(ops)
+        puts = any(isinstance(op, PutOp) for op in ops)
         with self._batching:
-            self._begin = "BEGIN IMMEDIATE" if any(isinstance(op, PutOp) for op in ops) else "BEGIN"
+            if len(ops) == 1:
+                self._begin = None
+            else:
+                self._begin = "BEGIN IMMEDIATE" if puts else "BEGIN"
             return super().batch(ops)
 
     def put_if_absent(self, namespace: tuple[str, ...], key: str, value: dict[str, Any]) -> bool:
