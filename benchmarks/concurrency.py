@@ -18,141 +18,15 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from uuid import uuid4
 
-from langchain.agents import create_agent
-
-from benchmarks.contenders import QUESTION, RoundsModel, looking
+from benchmarks.load import Contender, Load, Open, Turn, langgraphs_saver, rungs, same_saver
 from benchmarks.local_postgres import postgres
 from benchmarks.measure import table
-from graphs import open_graph
-from graphs.memory import open_memory
-from tools import contract
-
-CHARACTERS = 200
-CONNECTIONS = 20
-
-
-class SlowModel(RoundsModel):
-    """Answers like `RoundsModel`, after a while."""
-
-    latency: float
-
-    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:
-        time.sleep(self.latency)
-        return super()._generate(messages, *args, **kwargs)
-
-    async def _agenerate(self, messages: Any, *_: Any, **__: Any) -> Any:
-        await asyncio.sleep(self.latency)
-        return super()._generate(messages)
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What is asked of everybody: so many runs at once, of so many rounds, at such a latency."""
-
-    runs: int
-    rounds: int
-    latency: float
-
-    @property
-    def ideal(self) -> float:
-        """Seconds that one run takes where nothing but the model takes time."""
-        return (self.rounds + 1) * self.latency
-
-    @property
-    def model(self) -> SlowModel:
-        """The model."""
-        return SlowModel(rounds=self.rounds, latency=self.latency)
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """How one turn of a contender went, in seconds: all runs together, and each."""
-
-    wall: float
-    each: list[float]
-
-    @property
-    def p95(self) -> float:
-        """What 95 of 100 runs took at the most."""
-        return statistics.quantiles(self.each, n=20, method="inclusive")[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """A graph that is asked.
-
-    Attributes:
-        graph: The graph.
-        settings: The context of its runs, if it takes one.
-        mark: What the ids of its threads begin with.
-    """
-
-    graph: Any
-    settings: dict[str, Any] | None
-    mark: str
-
-    def asked(self, number: int) -> dict[str, Any]:
-        """Return what `invoke` is called with for one run."""
-        return {
-            "input": QUESTION,
-            "config": self.config(number),
-            "context": self.settings,
-            "durability": "sync",
-        }
-
-    def config(self, number: int) -> Any:
-        """Return the config of one run."""
-        thread = f"{self.mark}-{number}"
-        return {"configurable": {"thread_id": thread}, "recursion_limit": 1000}
-
-
-Open = Callable[[str, Load], AbstractAsyncContextManager[Contender]]
-"""Opens a contender on a SQLite file or a Postgres server."""
-
-
-@asynccontextmanager
-async def rungs(db: str, load: Load) -> AsyncIterator[Contender]:
-    """Open `tools_in_context`, as `open_graph` does it."""
-    look = contract(
-        looking(CHARACTERS), effect="read_only"
-    )  # kept in no ledger: create_agent has none
-    opened = open_graph("tools_in_context", db=db, model=load.model, tools=[look])
-    async with opened as graph:
-        yield Contender(graph, {"max_tool_rounds": load.rounds + 1}, uuid4().hex)
-
-
-@asynccontextmanager
-async def same_saver(db: str, load: Load) -> AsyncIterator[Contender]:
-    """Open `create_agent` on the saver that `open_graph` takes there."""
-    async with await asyncio.to_thread(open_memory, db) as memory:
-        yield Contender(_agent(load, memory.saver), None, uuid4().hex)
-
-
-@asynccontextmanager
-async def langgraphs_saver(db: str, load: Load) -> AsyncIterator[Contender]:
-    """Open `create_agent` on LangGraph's `AsyncPostgresSaver`, with a pool of connections."""
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-    from psycopg.rows import dict_row
-    from psycopg_pool import AsyncConnectionPool
-
-    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
-    async with AsyncConnectionPool(db, max_size=CONNECTIONS, open=False, kwargs=options) as pool:
-        saver = AsyncPostgresSaver(pool)
-        await saver.setup()
-        yield Contender(_agent(load, saver), None, uuid4().hex)
-
-
-def _agent(load: Load, saver: Any) -> Any:
-    return create_agent(load.model, [looking(CHARACTERS)], checkpointer=saver)
 
 
 async def on_a_loop(open_one: Open, db: str, load: Load) -> Turn:
@@ -165,12 +39,12 @@ async def on_a_loop(open_one: Open, db: str, load: Load) -> Turn:
             _check(await who.graph.ainvoke(**who.asked(number)), load)
             return time.perf_counter() - begun
 
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         each = await asyncio.gather(*map(one, range(load.runs)))
-        wall = time.perf_counter() - began
+        wall, cpu = time.perf_counter() - began, time.process_time() - cpu
         for number in range(load.runs):
             _check((await who.graph.aget_state(who.config(number))).values, load)
-        return Turn(wall, each)
+        return Turn(wall, cpu, each)
 
 
 async def in_threads(open_one: Open, db: str, load: Load) -> Turn:
@@ -188,12 +62,12 @@ def _in_threads(who: Contender, load: Load) -> Turn:
         return time.perf_counter() - begun
 
     with ThreadPoolExecutor(load.runs) as pool:
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time()
         each = list(pool.map(one, range(load.runs)))
-        wall = time.perf_counter() - began
+        wall, cpu = time.perf_counter() - began, time.process_time() - cpu
     for number in range(load.runs):
         _check(who.graph.get_state(who.config(number)).values, load)
-    return Turn(wall, each)
+    return Turn(wall, cpu, each)
 
 
 How = Callable[[Open, str, Load], Coroutine[Any, Any, Turn]]
@@ -220,6 +94,7 @@ def measured(
     for name, done in seen.items():
         wall = statistics.median(turn.wall for turn in done)
         p95 = statistics.median(turn.p95 for turn in done)
+        cpu = min(turn.cpu for turn in done) / load.runs * 1000
         pairs = list(zip(seen["rungs"], done, strict=True))
         rows.append(
             [
@@ -228,6 +103,7 @@ def measured(
                 f"{load.ideal / wall:.3f}",
                 f"{p95:.2f}",
                 f"{p95 / load.ideal:.1f}",
+                f"{cpu:.1f}",
                 f"{statistics.median(other.wall / ours.wall for ours, other in pairs):.2f}",
                 f"{statistics.median(ours.p95 / other.p95 for ours, other in pairs):.2f}",
             ]
@@ -235,8 +111,8 @@ def measured(
     return rows
 
 
-HEADINGS = ["", "runs/s", "of ideal", "p95 s", "to ideal", "rungs: runs/s", "rungs: p95"]
-"""The last two: what `rungs` has of it, as a ratio to that row."""
+HEADINGS = ["", "runs/s", "of ideal", "p95 s", "to ideal", "CPU ms", "rungs: runs/s", "rungs: p95"]
+"""CPU: of a run, in the best turn. The last two: what `rungs` has, as a ratio to that row."""
 
 
 def main() -> None:

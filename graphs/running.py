@@ -83,9 +83,13 @@ async def _wait_on_loop(jobs: Sequence[Job], told: Told) -> list[Ended]:
 
 async def _on_this_loop(job: Job) -> Ended:
     started = time.perf_counter()
-    limit = asyncio.timeout(job.timeout)
+    limit = asyncio.timeout(None)
     try:
         async with limit:
+            # In a context of its own: a loop keeps a timer that was stopped until its time has
+            # come, and with the timer all that the run's context holds.
+            deadline = asyncio.get_running_loop().time() + job.timeout
+            contextvars.Context().run(limit.reschedule, deadline)
             if job.asynchronous is None:
                 return await _thread_of_loop(job)
             value = await job.asynchronous()

@@ -58,11 +58,14 @@ class PromptFile:
         return self.text
 
     async def alook(self) -> str:
-        """Return its text as it was a tenth of a second ago, or is now."""
+        """Return its text as it was a tenth of a second ago, or is now.
+
+        While one caller looks, all others take what was seen before.
+        """
         now = time.monotonic()
         if now - self._looked >= LOOK_EVERY:
+            self._looked = now  # at once: of hundreds of runs one looks
             await asyncio.to_thread(self.look)
-            self._looked = now
         return self.text
 
     def look_soon(self) -> str:
