@@ -5,6 +5,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,7 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from graphs import open_graph
-from tests.support import MODES, Mode
+from tests.support import MODES, Mode, compiled
 
 FIRST, EARLY, LATE, SPAN = 30, 40, 120, 5
 """Turns that are measured, and how many from each on: as many as lie between two compactions.
@@ -102,9 +103,17 @@ COMPACTING = {"context_window": 24, "kept_turns": 3}
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["react_transcript", "react_todo_notes", "react_compaction"])
+@pytest.mark.parametrize(
+    ("name", "store"),
+    [
+        ("react_transcript", True),
+        ("react_todo_notes", True),
+        ("react_todo_notes", False),
+        ("react_compaction", True),
+    ],
+)
 def test_a_turn_late_in_a_run_costs_no_more_than_an_early_one(
-    mode: Mode, name: str, tmp_path: Path
+    mode: Mode, name: str, store: bool, tmp_path: Path
 ) -> None:
     tracer = Tracer()
     more: dict[str, Any] = {"model": LongModel(tracer=tracer), "tools": [look]}
@@ -114,7 +123,11 @@ def test_a_turn_late_in_a_run_costs_no_more_than_an_early_one(
         context |= COMPACTING
     given: Any = {"messages": [{"role": "user", "content": "Which is the heaviest?"}]}
     config: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 10_000}
-    with open_graph(name, db=tmp_path / "memory.sqlite", **more) as graph:
+    db = tmp_path / "memory.sqlite"
+    opened: Any = open_graph(name, db=db, **more)
+    if not store:
+        opened = nullcontext(compiled(more["model"], more["tools"], name))
+    with opened as graph:
         if mode == "ainvoke":
             output = asyncio.run(graph.ainvoke(given, config, context=context))
         else:

@@ -101,6 +101,19 @@ def test_the_limit_counts_characters_and_a_longer_text_leaves_the_old_notes(
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_without_a_store_the_newest_revision_that_was_saved_is_read_from_the_transcript(
+    mode: Mode,
+) -> None:
+    model = acting(note("one"), note("x" * 11), search(3), "Final Answer: done", "Final Answer: no")
+    graph = compiled(model, [Log().tool("search")], NAME, checkpointer=InMemorySaver())
+    output = run(mode, graph, "?", context={"notes_limit": 10})
+    assert output["notes"] == "one"
+    assert all("> one" in sent(request) for request in model.requests[1:])
+    assert run(mode, graph, "And now?")["notes"] == ""
+    assert "> one" not in sent(model.requests[-1])
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_at_the_cap_it_stops_early_with_its_notes_and_no_further_call(mode: Mode) -> None:
     log = Log()
     model = acting(note("[x] A [ ] B"), *map(search, range(2, 41)))

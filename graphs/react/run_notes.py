@@ -2,15 +2,16 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg
 from langgraph.store.base import BaseStore, Item
 
 from graphs import audit
 from graphs.node import Scope
-from graphs.react.turns import Turn
+from graphs.reading import Reading
 from graphs.state import State
 from graphs.transcript import newest_question
 from graphs.waiting import Steps, Wait
@@ -148,12 +149,14 @@ def begin_notes(file: NotesFile, text: str) -> Steps[None]:
     )
 
 
-def read_notes_file(file: NotesFile, turns: Sequence[Turn], begun_with: str) -> Steps[str]:
+def read_notes_file(
+    file: NotesFile, messages: Sequence[BaseMessage], begun_with: str
+) -> Steps[str]:
     """Read the notes; without a store, out of the transcript, which holds every revision.
 
     Args:
         file: The notes file.
-        turns: The run's turns.
+        messages: The transcript.
         begun_with: What the run began with.
 
     Returns:
@@ -161,7 +164,7 @@ def read_notes_file(file: NotesFile, turns: Sequence[Turn], begun_with: str) -> 
     """
     store = file.store
     if store is None:
-        return _last_saved(turns, begun_with)
+        return _last_saved(messages, begun_with)
     where, key = file.namespace, file.run
     item = yield Wait(lambda: store.get(where, key), lambda: store.aget(where, key))
     if not _is_notes(item):
@@ -176,9 +179,33 @@ def _is_notes(item: Item | None) -> bool:
     )
 
 
-def _last_saved(turns: Sequence[Turn], begun_with: str) -> str:
-    for turn in reversed(turns):
-        result = turn.result
-        if result and (result.name, result.text) == (update_notes.__name__, SAVED):
-            return redact(clean_text(str(turn.reply.tool_calls[0]["args"].get("text", ""))))
-    return begun_with
+@dataclass(slots=True)
+class _Saved:
+    """The newest revision that the transcript holds of the newest run's notes.
+
+    Attributes:
+        text: What it says; None before the first one.
+        asked: Texts of the calls that have no result yet, by call id.
+    """
+
+    text: str | None = None
+    asked: dict[str | None, str] = field(default_factory=dict)
+
+    def take(self, message: BaseMessage, _: int) -> None:
+        """Take one more message in; a question begins a new run."""
+        if isinstance(message, HumanMessage):
+            self.text = None
+        elif isinstance(message, AIMessage):
+            calls = [call for call in message.tool_calls if call["name"] == update_notes.__name__]
+            self.asked = {call["id"]: str(call["args"].get("text", "")) for call in calls}
+        elif isinstance(message, ToolMessage) and message.tool_call_id in self.asked:
+            text = self.asked.pop(message.tool_call_id)
+            self.text = text if message.text == SAVED else self.text
+
+
+_saved = Reading(_Saved, _Saved.take)
+
+
+def _last_saved(messages: Sequence[BaseMessage], begun_with: str) -> str:
+    text = _saved.of(messages, lambda saved: saved.text)
+    return begun_with if text is None else redact(clean_text(text))

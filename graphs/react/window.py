@@ -77,4 +77,4 @@ class NotesWindow:
     def _notes(self, turns: Sequence[Turn], state: State, scope: Scope) -> Steps[str]:
         # In a run's first turn `notes` are still those of the run before it.
         begun_with = str(state.get("notes" if turns else "from_notes") or "")
-        return (yield from read_notes_file(file_of(state, scope), turns, begun_with))
+        return (yield from read_notes_file(file_of(state, scope), state["messages"], begun_with))
