@@ -208,12 +208,63 @@ def test_a_changed_text_replaces_its_line_a_half_line_goes_and_other_lines_stay(
             file.write(b'{"source": "t09')
         said = rungs("extract", SCHEMA, "t01.txt", "--out", "r.jsonl")
     assert said.code == 0
+    assert "1 older line of the same sources was replaced" in said.err
     assert [(line["source"], line["record"]["name"]) for line in lines(out)] == [
         ("t00.txt", "t00.txt"),
         ("t02.txt", "t02.txt"),
         ("t01.txt", "changed"),
     ]
     assert not list(Path.cwd().glob(".r.jsonl*"))
+
+
+def test_an_older_line_stays_until_its_new_one_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, out = Server(), Path("r.jsonl")
+    names = texts(3)
+    with serving(server) as running:
+        use(monkeypatch, running)
+        rungs("extract", SCHEMA, *names, "--out", "r.jsonl")
+        before = out.read_bytes()
+        server.fails = "t00.txt"
+        failed = rungs("extract", SCHEMA, names[0], "--out", "r.jsonl", "--again")
+        assert failed.code == 1
+        assert out.read_bytes() == before
+        server.fails = ""
+        rungs("extract", SCHEMA, *names, "--out", "r.jsonl")
+        assert server.asked["t00.txt"] == 2, "what has a line is not asked about"
+        anew = rungs("extract", SCHEMA, *names, "--out", "r.jsonl", "--again")
+    assert "3 older lines of the same sources were replaced" in anew.err
+    assert [line["source"] for line in lines(out)] == names
+
+
+def test_a_file_that_a_kill_left_with_older_and_newer_lines_has_the_newer_ones_next() -> None:
+    def line(source: str, thread: str) -> dict[str, str]:
+        return {"source": source, "status": "record", "thread": thread}
+
+    with ResultsFile("r.jsonl", {}) as file:
+        for source, thread in (("a", "t1"), ("b", "t2"), ("-", "t3"), ("-", "t4")):
+            file.add(line(source, thread))
+    killed = ResultsFile("r.jsonl", {"a": "t5"})
+    killed.add(line("a", "t5"))
+    os.close(killed._file)  # as the end of its process would
+    assert [each["thread"] for each in lines(Path("r.jsonl"))] == ["t1", "t2", "t3", "t4", "t5"]
+    with ResultsFile("r.jsonl", {"a": "t5", "b": "t6"}) as file:
+        assert file.done == {"a": "record"}
+    assert [each["thread"] for each in lines(Path("r.jsonl"))] == ["t2", "t3", "t4", "t5"]
+
+
+def test_texts_that_came_by_stdin_each_keep_their_line() -> None:
+    for name in ("Bob", "Eve", "Bob"):
+        rungs(*("extract", SCHEMA, "-", "--out", "r.jsonl"), stdin=f"My name is {name}.".encode())
+    found = [line["record"]["name"] for line in lines(Path("r.jsonl"))]
+    assert found == ["Bob", "Eve"]
+
+
+def test_what_a_schemas_module_prints_is_none_of_the_lines_and_out_may_be_stdout() -> None:
+    Path("ticket.py").write_text(f'print("hello")\n{TICKET}', encoding="utf-8")
+    said = rungs("extract", SCHEMA, "-", "--out", "-", stdin=b"My name is Ann.")
+    assert [line["record"]["name"] for line in lines(said)] == ["Ann"]
+    assert "hello" in said.err
+    assert not Path("-").exists()
 
 
 def test_the_same_text_from_two_sources_is_asked_once_and_has_two_lines(

@@ -6,6 +6,10 @@ import pytest
 
 from graphs.memory import open_memory
 from tests.cli import home, rungs
+from tools import LIBRARY_FILE, as_contracts
+from tools.catalog import Catalog
+from tools.catalog_check import check_tools
+from tools.registry import DEFAULT_FILE, SHOP_FILE
 from tools.search_log import Search, record
 
 __all__ = ["home"]
@@ -108,6 +112,48 @@ def test_a_check_tells_what_each_schema_costs(tools_file: Path) -> None:
     assert all(cost > 20 for cost in said["tokens"].values())
 
 
+def moved(to: dict[str, str], stops: list[str]) -> str:
+    return f"{to} {stops}"
+
+
+def test_a_check_sees_fields_inside_of_fields_what_they_refer_to_and_the_search_s_own_names() -> (
+    None
+):
+    street = {"type": "string", "description": "The street."}
+    city = {"$ref": "#/$defs/City"}
+    schema = {
+        "type": "object",
+        "properties": {
+            "to": {
+                "type": "object",
+                "description": "Where to.",
+                "properties": {"street": street, "city": city, "floor": {"type": "integer"}},
+            },
+            "stops": {
+                "type": "array",
+                "description": "On the way.",
+                "items": {"$ref": "#/$defs/Stop"},
+            },
+        },
+        "$defs": {
+            "City": {"type": "string", "description": "The city's name."},
+            "Stop": {"type": "object", "properties": {"at": {"type": "string"}}},
+        },
+    }
+    described = "Move an order to another address; use it before the parcel has left."
+    tools = [
+        {"name": name, "description": described, "parameters": schema, "function": moved}
+        for name in ("move_order", "tool_call")
+    ]
+    found = [(finding.kind, finding.tool) for finding in check_tools(Catalog(as_contracts(tools)))]
+    assert ("name", "tool_call") in found
+    assert ("name", "move_order") not in found
+    (text, *_) = (
+        f.text for f in check_tools(Catalog(as_contracts(tools))) if f.kind == "parameters"
+    )
+    assert text.startswith("not described: to.floor, Stop.at;")
+
+
 def searched(call_id: str, query: str, returned: list[str], called: list[str]) -> Search:
     return {
         "query": query,
@@ -132,18 +178,35 @@ def test_a_check_reads_the_log_of_searches(tools_file: Path, home: Path) -> None
             searched("2", "money back", ["find_it"], ["refund_quote"]),
             searched("3", "refund", ["refund_quote"], ["refund_quote"]),
             searched("4", "a tool of old", ["find_it"], ["gone"]),
+            searched("5", "reimburse", [], ["refund_sum"]),
         ):
             record(memory.store, search)
     said = rungs("tools", "check", "--tools", str(tools_file), "--db", str(home / "m.sqlite"))
     assert said.code == 1
     assert "'locate parcel' found nothing" in said.out
     assert "refund_quote: a search for 'money back' returned find_it" in said.out
+    assert "refund_sum: a search for 'reimburse' found nothing" in said.out
     assert "search for 'refund' " not in said.out
     assert "a tool of old" not in said.out
-    assert "4 searches read" in said.out
+    assert "5 searches read" in said.out
 
 
-def test_the_shipped_tools_have_nothing_to_mend(home: Path) -> None:
-    said = rungs("tools", "check")
+@pytest.mark.parametrize("file", [DEFAULT_FILE, LIBRARY_FILE, SHOP_FILE], ids=lambda f: f.name)
+def test_the_shipped_tools_have_nothing_to_mend(home: Path, file: Path) -> None:
+    said = rungs("tools", "check", "--tools", str(file))
     assert said.code == 0, said.out
     assert "0 to mend" in said.out
+
+
+def test_without_a_file_the_library_is_searched_and_checked(home: Path) -> None:
+    found = rungs("tools", "search", "refund an order", "--json").json
+    assert "issue_refund" in [tool["name"] for tool in found["tools"]]
+    checked = rungs("tools", "check")
+    assert str(LIBRARY_FILE) in checked.out
+    assert "issue_refund" in checked.out
+
+
+def test_a_memory_file_that_is_not_there_is_told(home: Path) -> None:
+    said = rungs("tools", "check", "--db", str(home / "mistyped.sqlite"))
+    assert said.code == 2
+    assert "there is no memory file" in said.error

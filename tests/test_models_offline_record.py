@@ -117,3 +117,22 @@ def test_what_is_named_twice_is_left_out() -> None:
     assert "code" not in found
     assert "guest" not in found
     assert "email" not in filled(SupportRequest, twice)
+
+
+class Person(BaseModel):
+    """Record a person."""
+
+    name: str = Field(description="The person's name.")
+    manager: "Person | None" = Field(default=None, description="Whom they report to.")
+
+
+AGAIN: dict[str, Any] = {"type": "object", "title": "Part", "description": "Record a part."}
+AGAIN["properties"] = {
+    "name": {"type": "string", "description": "The person's name."},
+    "part": {"$ref": "#", "description": "What it has inside of it."},
+}
+
+
+@pytest.mark.parametrize("schema", [Person, AGAIN], ids=["model", "json schema"])
+def test_a_schema_that_has_itself_inside_is_filled_once(schema: Any) -> None:
+    assert filled(schema, "I am Ann Lee.") == {"name": "Ann Lee"}

@@ -10,7 +10,10 @@ from typing import Final, Literal
 from tools.catalog import Catalog
 from tools.contract import Contract
 from tools.ranking.words import stemmed
+from tools.record_schema import subschemas
+from tools.references import References
 from tools.search_log import Search
+from tools.search_tools import OWN_NAMES
 
 LINE_CHARACTERS: Final = 200
 """Characters of a description that is still one line."""
@@ -18,7 +21,7 @@ _FEWEST_WORDS: Final = 2
 _TOO_ALIKE: Final = 0.95
 _CHARACTERS_A_TOKEN: Final = 4
 
-Kind = Literal["description", "parameters", "alike", "not found", "nothing found", "missed"]
+Kind = Literal["name", "description", "parameters", "alike", "not found", "nothing found", "missed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ def check_tools(catalog: Catalog) -> list[Finding]:
     """Look at the descriptions, and at what a search by them finds."""
     found: list[Finding] = []
     for tool in catalog:
+        found += _name(tool)
         found += _description(tool)
         found += _parameters(tool)
     return found + list(_searches(catalog))
@@ -62,8 +66,14 @@ def check_log(searches: Iterable[Search], catalog: Catalog) -> list[Finding]:
     for search in searches:
         query = search["query"]
         if not search["returned"]:
+            called = next((name for name in search["called"] if name in catalog), None)
             text = f"a search for {query!r} found nothing: if a tool does it, say it in these words"
-            found.setdefault((query, None), Finding("nothing found", None, text))
+            if called:
+                text = (
+                    f"a search for {query!r} found nothing, and this was called: "
+                    "its description should have these words"
+                )
+            found.setdefault((query, called), Finding("nothing found", called, text))
             continue
         if set(search["called"]) & set(search["returned"]):
             continue
@@ -87,13 +97,19 @@ def _description(tool: Contract) -> Iterator[Finding]:
         yield Finding("description", tool.name, text)
 
 
+def _name(tool: Contract) -> Iterator[Finding]:
+    if tool.name in OWN_NAMES:
+        text = "this is a name of the search's own, so that no graph with a search can have it"
+        yield Finding("name", tool.name, f"{text}: give the tool another")
+
+
 def _parameters(tool: Contract) -> Iterator[Finding]:
-    properties: dict[str, object] = tool.parameters.get("properties", {})
-    bare = [
-        name
-        for name, schema in properties.items()
-        if not (isinstance(schema, dict) and schema.get("description"))
-    ]
+    references = References(tool.parameters)
+    bare: dict[str, None] = {}
+    for path, part in subschemas(tool.parameters):
+        for name, schema in (part.get("properties") or {}).items():
+            if not any(said.get("description") for said in references.conjuncts(schema)):
+                bare[f"{path}.{name}" if path else name] = None
     if bare:
         text = f"not described: {', '.join(bare)}; say what to give, and in which form"
         yield Finding("parameters", tool.name, text)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TOOL_SEARCH: Final = "tool_search"
 TOOL_CALL: Final = "tool_call"
+OWN_NAMES: Final = (TOOL_SEARCH, TOOL_CALL)
 
 MOST_FOUND: Final = 20
 """Tools that one search returns at most; a larger limit counts as this one (SPEC section 10)."""
@@ -86,7 +87,7 @@ def toolkit_call(library: Mapping[str, Contract]) -> Contract:
     """
 
     def unknown(name: str) -> str:
-        if name in {TOOL_SEARCH, TOOL_CALL}:
+        if name in OWN_NAMES:
             return f"{TOOL_CALL} runs what {TOOL_SEARCH} found; {name} is called by itself"
         return f"there is no tool {name[:64]!r}, or no longer: search again with {TOOL_SEARCH}"
 
@@ -173,6 +174,6 @@ def refuse_own_names(names: Mapping[str, Any] | Catalog) -> None:
     Raises:
         ContractError: It has one.
     """
-    for name in (TOOL_SEARCH, TOOL_CALL):
+    for name in OWN_NAMES:
         if name in names:
             raise ContractError(name, "this name is the search's own; give the tool another")

@@ -69,7 +69,10 @@ def execute(job: Job, *, as_json: bool = False) -> int:
     started = time.monotonic()
     tally = Tally(inputs=len(texts))
     stopped = False
-    with opened(job.settings, job.db, Screen(silent=True)) as graph, _writer(job, threads) as out:
+    with (
+        opened(job.settings, job.db, Screen(silent=True)) as graph,
+        _writer(job, threads, tally) as out,
+    ):
         add, done = out
         tally.counts.update(done.values())
         groups: dict[str, list[Text]] = {}
@@ -119,7 +122,9 @@ Add = Callable[[str, Extracted], None]
 
 
 @contextmanager
-def _writer(job: Job, threads: dict[str, str]) -> Iterator[tuple[Add, dict[str, str]]]:
+def _writer(
+    job: Job, threads: dict[str, str], tally: Tally
+) -> Iterator[tuple[Add, dict[str, str]]]:
     """Lend what takes the results, and the status of those sources whose line is there already."""
     if job.out is None:
         screen = Screen(silent=True)
@@ -127,6 +132,7 @@ def _writer(job: Job, threads: dict[str, str]) -> Iterator[tuple[Add, dict[str, 
         return
     with ResultsFile(job.out, threads, again=job.again) as file:
         yield lambda source, found: file.add(_line(source, found)), file.done
+    tally.replaced = file.replaced
 
 
 def _line(source: str, found: Extracted) -> dict[str, Any]:

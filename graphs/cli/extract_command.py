@@ -27,7 +27,9 @@ def extract(
     *,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Where the lines go; without it, stdout."),
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Where the lines go; without it, or as -, stdout."
+        ),
     ] = None,
     field: Annotated[
         str, typer.Option("--field", metavar="NAME", help="The field of a line with its text.")
@@ -55,5 +57,5 @@ def extract(
     from graphs.cli.settings import Settings
 
     settings = Settings("forced_output", user, model, company=company, schema=schema).absolute()
-    job = Job(settings, tuple(files), out, field, lines, jobs, again, db)
+    job = Job(settings, tuple(files), None if out == "-" else out, field, lines, jobs, again, db)
     return execute(job, as_json=as_json)

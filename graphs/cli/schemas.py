@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -36,7 +37,8 @@ def load_schema(spec: str) -> Any:
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
         raise UsageError(f"{spec!r} names no schema: {HOW}")
-    module = _from_file(place) if place.endswith(".py") else _module(place)
+    with redirect_stdout(sys.stderr):  # what the module prints is none of the results
+        module = _from_file(place) if place.endswith(".py") else _module(place)
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -27,6 +27,7 @@ class Tally:
         tokens: Tokens sent and received; None is unknown.
         failed: A line for each text that the model failed at.
         in_a_row: How many of the newest texts in a row it failed at.
+        replaced: Lines of older texts, schemas or models that went from the file of results.
     """
 
     inputs: int
@@ -35,6 +36,7 @@ class Tally:
     tokens: list[int | None] = field(default_factory=lambda: [0, 0])
     failed: list[str] = field(default_factory=list)
     in_a_row: int = 0
+    replaced: int = 0
 
     def add(self, found: Extracted, sources: Sequence[str]) -> None:
         """Count what came of one text, asked about or remembered, for each of its sources."""
@@ -74,6 +76,9 @@ def tell(tally: Tally, told: Mapping[str, Any], *, stopped: bool) -> None:
         complain(line)
     if len(tally.failed) > NAMED:
         complain(f"the model failed at {len(tally.failed) - NAMED:,} more")
+    if tally.replaced:
+        was = "was" if tally.replaced == 1 else "were"
+        complain(f"{plural(tally.replaced, 'older line')} of the same sources {was} replaced")
     counts = (
         f"{plural(told['inputs'], 'input')}: {plural(told['records'], 'record')}, "
         f"{told['rejected']:,} rejected, {told['failed']:,} failed"

@@ -1,6 +1,7 @@
 """Read the texts that records are made of: whole files, lines of JSON Lines, stdin."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,8 @@ def read_texts(files: Sequence[str], field: str, *, lines: bool) -> list[Text]:
                 texts.append(Text(_shown(file), _checked(_shown(file), data)))
         except _UnusableError as error:
             faults.append(str(error))
+    seen = Counter(text.source for text in texts)
+    faults += [f"{name} names two texts: rename the file" for name in seen if seen[name] > 1]
     if faults:
         more = f" (and {len(faults) - 1} more can't be used)" if len(faults) > 1 else ""
         raise UsageError(f"{faults[0]}{more}; nothing was asked")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from graphs.cli.options import AsJson, Db
-from graphs.cli.settings import DEFAULT_DB, has_memory
+from graphs.cli.settings import DEFAULT_DB, existing_db, has_memory
 
 FOUND_FAULTS = 1
 
@@ -15,7 +15,12 @@ tools_app = typer.Typer(
 )
 ToolsFile = Annotated[
     str | None,
-    typer.Option("--tools", envvar="RUNGS_TOOLS", metavar="FILE", help="The tools file."),
+    typer.Option(
+        "--tools",
+        envvar="RUNGS_TOOLS",
+        metavar="FILE",
+        help="The tools file; without it the library, as the graphs that search have it.",
+    ),
 ]
 
 
@@ -30,9 +35,9 @@ def search(
     """Show which tools a search finds, and why."""
     from graphs.cli.screen import Screen, plural
     from tools.catalog import Catalog
-    from tools.registry import load_tools
+    from tools.registry import LIBRARY_FILE, load_tools
 
-    found = Catalog(load_tools(tools)).search(query, limit, reasons=True)
+    found = Catalog(load_tools(tools or LIBRARY_FILE)).search(query, limit, reasons=True)
     screen = Screen(silent=as_json)
     if as_json:
         matches = [
@@ -69,14 +74,15 @@ def check(*, tools: ToolsFile = None, db: Db = DEFAULT_DB, as_json: AsJson = Fal
     from tools.catalog import Catalog
     from tools.catalog_check import check_log, check_tools, costs
     from tools.places import places
-    from tools.registry import load_tools, tools_file
+    from tools.registry import LIBRARY_FILE, load_tools, tools_file
     from tools.search_log import read_log
 
-    file = tools_file(tools)
-    contracts = load_tools(tools)
+    file = tools_file(tools or LIBRARY_FILE)
+    contracts = load_tools(file)
     catalog = Catalog(contracts)
     searches = []
-    if has_memory(db):
+    if db != DEFAULT_DB or has_memory(db):
+        existing_db(db)
         with open_memory(db) as memory:
             searches = read_log(memory.store)
     findings = [*check_tools(catalog), *check_log(searches, catalog)]
@@ -93,5 +99,5 @@ def check(*, tools: ToolsFile = None, db: Db = DEFAULT_DB, as_json: AsJson = Fal
     screen.text(f"tokens, about: {sum(each.values()):,} for {len(each)} tools")
     for name, cost in each.items():
         screen.text(f"    {cost:6,}  {name}")
-    screen.text(f"{len(findings)} to mend; {len(searches)} searches read")
+    screen.text(f"{file}: {len(findings)} to mend; {len(searches)} searches read")
     return FOUND_FAULTS if findings else 0

@@ -41,7 +41,7 @@ def fill_record(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     Returns:
         The arguments: what was found; null for what was not, where the schema allows it.
     """
-    return _Reader(text, References(parameters)).object(parameters)
+    return _Reader(text, References(parameters)).whole(parameters)
 
 
 class _Reader:
@@ -50,6 +50,11 @@ class _Reader:
     def __init__(self, text: str, references: References) -> None:
         self._text = text
         self._references = references
+        self._within: list[Mapping[str, Any]] = []
+
+    def whole(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        self._within.append(self._merged(schema).get("properties", {}))
+        return self.object(schema)
 
     def object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -82,7 +87,12 @@ class _Reader:
         return _MISSING if value is None else value
 
     def _inner(self, _cues: Cues, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        fields = schema.get("properties")
+        if not fields or fields in self._within:
+            return None  # inside of itself the same text would be read again, without an end
+        self._within.append(fields)
         inner = self.object(schema)
+        self._within.pop()
         return inner if any(value is not None for value in inner.values()) else None
 
     def _merged(self, schema: Any) -> dict[str, Any]:
