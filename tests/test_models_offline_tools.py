@@ -105,6 +105,11 @@ def test_a_question_about_a_policy_goes_to_the_documents_that_a_search_finds(nam
     assert "2-year" in output["answer"]
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_a_search_tells_of_tools_is_no_answer(name: str) -> None:
+    assert "inputSchema" not in asking(name, "How many customers do we have?")["answer"]
+
+
 def test_tool_calling_with_the_shop_calls_what_it_is_told_to() -> None:
     output = asking("tool_calling", "Cancel order O-2010, it was ordered twice.")
     assert output["paused"][0]["args"]["order_id"] == "O-2010"

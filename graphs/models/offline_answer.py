@@ -16,6 +16,7 @@ from graphs.models.offline_reading import best_answers
 from graphs.models.offline_record_step import record_step
 from graphs.models.offline_saying import by_formula, call_of, incomplete, quoted
 from graphs.models.offline_words import GENERIC, stems
+from tools.search_tools import TOOL_SEARCH
 
 NOTHING = (
     "I found nothing that answers this. I work by fixed rules and only repeat what the tools"
@@ -209,7 +210,7 @@ def _read(
 
 
 def _found(seen: Conversation, tools: Tools) -> list[str]:
-    others = {tool.name for tool in (tools.note, tools.sum, tools.finish) if tool}
+    others = {tool.name for tool in (tools.note, tools.sum, tools.finish) if tool} | {TOOL_SEARCH}
     return [call.result for call in seen.done if not call.failed and call.tool not in others]
 
 
