@@ -131,6 +131,7 @@ OTHER_LANGUAGES = [
     ("密码\uff1ahunter2\uff0c谢谢", "密码\uff1a[redacted]\uff0c谢谢"),
     ("我的登录密碼是hunter2。", "我的登录密碼是[redacted]。"),
     ("パスワード: hunter2。", "パスワード: [redacted]。"),
+    ("x.example/?a=1&contrase%C3%B1a=luna&b=2", "x.example/?a=1&contrase%C3%B1a=[redacted]&b=2"),
     ("deploy --contraseña hunter2 -v", "deploy --contraseña [redacted] -v"),
     ('{"contrase\\u00f1a": "luna", "n": 1}', '{"contrase\\u00f1a": "[redacted]", "n": 1}'),
 ]

@@ -1,13 +1,14 @@
 r"""What a password is called in other languages, however a text spells the letters.
 
-`contraseña` also stands as `CONTRASEÑA`, `contrasena`, in JSON as `contrase\u00f1a`, and with its
-tilde as a sign of its own.
+`contraseña` also stands as `CONTRASEÑA`, `contrasena`, in JSON as `contrase\u00f1a`, in a query
+as `contrase%C3%B1a`, and with its tilde as a sign of its own.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from urllib.parse import quote, unquote
 
 UNSPACED = ("密码", "密碼", "口令", "パスワード", "비밀번호")
 """Those of languages that put no spaces between words."""
@@ -33,7 +34,9 @@ def _letter(letter: str) -> str:
         return letter
     apart = unicodedata.normalize("NFD", letter)
     plain = "l" if letter == "ł" else apart[0]
-    escaped = {rf"\\+u{ord(case):04x}" for case in (letter, letter.upper())}
+    cases = (letter, letter.upper())
+    escaped = {rf"\\+u{ord(case):04x}" for case in cases}
+    escaped |= {quote(case).lower() for case in cases}
     return f"(?:{'|'.join([letter, *sorted(escaped), *sorted({apart, plain} - {letter})])})"
 
 
@@ -53,6 +56,8 @@ def composed(name: str) -> str:
     """Spell a name in composed letters; names in ASCII come back as they are."""
     if "\\u" in name:
         name = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name)
+    if "%" in name:
+        name = unquote(name)
     return name if name.isascii() else unicodedata.normalize("NFKC", name)
 
 

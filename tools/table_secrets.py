@@ -60,8 +60,9 @@ def table_rule(kind: str, fields: Collection[str] | None = None) -> Rule:
     row = rf"(?:[^\n{_SIGNS}]*+[{_SIGNS}][^\n]*+\n)*+[^\n]*+"
     # Prose has commas behind any words; a name that commas are about is one word.
     word, words = r"[\w-]{0,40}", r"[\w -]{0,40}"
-    first = rf"(?<=(?:^|[\n{_SIGNS}])[{EDGE}]{{0,4}}%s)(?i:{names})[{EDGE}]{{0,4}}[%s]"
-    last = rf"(?<=[%s][{EDGE}]{{0,4}}%s)(?i:{names})[{EDGE}]{{0,4}}\r?\n{row}"
+    kept = names.replace("%", "%%")
+    first = rf"(?<=(?:^|[\n{_SIGNS}])[{EDGE}]{{0,4}}%s)(?i:{kept})[{EDGE}]{{0,4}}[%s]"
+    last = rf"(?<=[%s][{EDGE}]{{0,4}}%s)(?i:{kept})[{EDGE}]{{0,4}}\r?\n{row}"
     alone = rf"(?<=(?:^|\n)[{EDGE}]{{0,4}}{words})(?i:{names})[{EDGE}]{{0,4}}\r?\n"
     watch = (
         rf"(?:{alone}|(?:{first % (word, ',;')}|{first % (words, '|' + chr(9))})[^\n]*+(?:\n{row})?"
