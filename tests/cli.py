@@ -19,6 +19,9 @@ from graphs.cli import run
 
 ROOT = Path(graphs.__file__).parents[1]
 
+LONGEST = 180
+"""Seconds after which a command is taken to hang, also on a machine that does much else."""
+
 REFUND = [
     {"tool_calls": [{"id": "c1", "name": "calculator", "args": {"expression": "240*29/30"}}]},
     {"text": "The prorated refund is $232."},
@@ -92,7 +95,7 @@ def start(
 
 def finish(process: subprocess.Popen[bytes]) -> Said:
     """Wait until a process ends."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=LONGEST)
     return Said(
         process.returncode, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace")
     )

@@ -13,7 +13,7 @@ import pytest
 from graphs import open_graph
 from graphs.control import controlled
 from graphs.models import ScriptedModel
-from tests.cli import finish, home, rungs, scripted, start
+from tests.cli import LONGEST, finish, home, rungs, scripted, start
 from tests.support import MODES, Mode, result_for, results, run
 from tests.test_cli_stopping import until
 from tools import Contract, Progress, StoppedError, contract
@@ -79,7 +79,7 @@ NAMES = ("polite", "waits", "quick")
 
 
 def eventually(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + LONGEST
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.005)

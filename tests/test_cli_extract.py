@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from graphs.cli.results_file import ResultsFile
-from tests.cli import Said, finish, home, rungs, scripted, start
+from tests.cli import LONGEST, Said, finish, home, rungs, scripted, start
 from tests.records import called
 from tests.stub_server import Recorded, Reply, StubServer, call, completion, serving
 
@@ -387,7 +387,7 @@ def test_what_can_t_be_used_is_told_in_one_line_before_anything_is_asked(
 
 def wait_for(path: Path, count: int, process: "subprocess.Popen[bytes]") -> None:
     """Wait until a file has so many whole lines."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + LONGEST
     while not path.exists() or path.read_bytes().count(b"\n") < count:
         assert process.poll() is None, finish(process)
         assert time.monotonic() < end

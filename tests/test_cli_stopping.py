@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli import REFUND, Said, finish, home, rungs, scripted, start
+from tests.cli import LONGEST, REFUND, Said, finish, home, rungs, scripted, start
 
 __all__ = ["home"]
 
@@ -73,7 +73,7 @@ class Slow:
 
 def until(holds: Any, process: subprocess.Popen[bytes]) -> None:
     """Wait until something holds; a process that ends before fails the test."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + LONGEST
     while not holds():
         assert process.poll() is None, finish(process)
         assert time.monotonic() < end
@@ -183,7 +183,7 @@ def test_a_reader_who_has_gone_is_no_error(home: Path) -> None:
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.close()
-    process.wait(timeout=60)
+    process.wait(timeout=LONGEST)
     assert process.stderr is not None
     assert process.stderr.read() == b""
     process.stderr.close()

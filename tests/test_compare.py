@@ -28,7 +28,7 @@ from graphs.compare.questions import Question, QuestionsError, read_questions
 from graphs.compare.rows import Row
 from graphs.compare.summary import lowest, lowest_counts, summarize
 from graphs.models import ScriptedModel
-from tests.cli import ROOT, Said, home, rungs, scripted
+from tests.cli import LONGEST, ROOT, Said, home, rungs, scripted
 
 __all__ = ["home"]
 
@@ -668,7 +668,7 @@ def test_killed_and_started_again_it_repeats_nothing_that_was_finished(home: Pat
     command, env = sums(home, 30)
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kept = Path("compare.html.rows.jsonl")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST
     while not kept.exists() or kept.read_bytes().count(b"\n") < 6:
         assert time.monotonic() < deadline
         assert process.poll() is None
@@ -692,12 +692,12 @@ def test_ctrl_c_ends_with_130_and_says_how_to_go_on(home: Path) -> None:
     command, env = sums(home, 30)
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     kept = Path("compare.html.rows.jsonl")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST
     while not kept.exists() or kept.read_bytes().count(b"\n") < 3:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=LONGEST)
     assert process.returncode == 130, err
     assert b"rows are finished and kept; the same command goes on" in err
     assert b"Traceback" not in err

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
-from tests.cli import ROOT, finish, home, rungs, scripted, start
+from tests.cli import LONGEST, ROOT, finish, home, rungs, scripted, start
 from tests.mcp_servers import Stub, calls, ended, loaded, named, tool, write
 from tests.support import ALL_MODES, Mode, compiled, result_for, run
 
@@ -211,7 +211,7 @@ def test_servers_end_with_the_process_however_it_ends(home: Path, *, stubborn: b
     for name, code in ways.items():
         stub = Stub(home, name).script([tool("a")], stubborn=stubborn)
         process = exits(home, stub, code)
-        process.wait(timeout=60)
+        process.wait(timeout=LONGEST)
         assert ended(stub.pids[0], 5), name
         assert all(ended(pid, 5) for pid in reapers(process.pid)), name
 
@@ -220,7 +220,7 @@ def test_servers_end_with_the_process_however_it_ends(home: Path, *, stubborn: b
 def test_a_server_ends_with_a_process_that_was_killed(home: Path, *, stubborn: bool) -> None:
     stub = Stub(home).script([tool("a")], stubborn=stubborn)
     process = exits(home, stub, "import time; time.sleep(60)")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LONGEST
     while not stub.received("tools/list") and time.monotonic() < deadline:
         time.sleep(0.05)
     (reaper,) = reapers(process.pid)
@@ -237,7 +237,7 @@ def test_ctrl_c_ends_a_run_and_its_servers(home: Path, presses: int) -> None:
     model = scripted(home, [{"tool_calls": [{"id": "c1", "name": "slow", "args": {}}]}, "done"])
     db = str(home / "m.sqlite")
     process = start("ask", "q", "--tools", str(file), "--model", model, "--db", db)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LONGEST
     while not stub.received() and time.monotonic() < deadline:
         time.sleep(0.05)
     for _ in range(presses):
