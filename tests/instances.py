@@ -1,18 +1,19 @@
 """Servers of the tests' own for more than one machine: Redis, and instances of Aegra."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from tests.cli import ROOT
+from tests.composed import compose, image
+from tests.composed import environment as variables
 from tests.serving import free_port
 
 AEGRA = os.environ.get("RUNGS_AEGRA", "")
@@ -60,17 +61,30 @@ class Instance:
     process: "subprocess.Popen[bytes]"
     log: Path
 
+    def is_well(self) -> bool:
+        """Ask as the image's health check does."""
+        port = str(urlsplit(self.url).port)
+        check = [part.replace(str(image().port), port) for part in image().health]
+        return subprocess.run([AEGRA, *check[1:]], capture_output=True, check=False).returncode == 0
+
     def wait_until_ready(self) -> None:
-        """Wait until it answers."""
+        """Wait until it is well."""
         end = time.monotonic() + 120
-        while True:
+        while not self.is_well():
             said = self.log.read_text(encoding="utf-8", errors="replace")
             assert self.process.poll() is None, said[-5000:]
             assert time.monotonic() < end, said[-5000:]
-            with suppress(OSError), urllib.request.urlopen(f"{self.url}/health", timeout=10) as ok:
-                assert json.load(ok)["status"] == "healthy"
-                return
             time.sleep(0.2)
+
+    def stop(self) -> None:
+        """Ask it to stop, and kill it where it has not by the time that the compose file gives."""
+        seconds = float(compose()["services"]["one"]["stop_grace_period"].removesuffix("s"))
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
 
     def kill(self) -> None:
         """Kill it without a word, and wait until it is gone."""
@@ -81,30 +95,41 @@ class Instance:
 
 @contextmanager
 def instance(
-    name: str, folder: Path, database: str, redis_url: str, environment: Mapping[str, str]
+    name: str,
+    folder: Path,
+    database: str,
+    redis_url: str,
+    environment: Mapping[str, str],
+    *,
+    root: Path = ROOT,
 ) -> Iterator[Instance]:
-    """Run an instance on the configuration in `deploy`; it may not answer yet."""
-    port = free_port()
+    """Run what the compose file runs, on this machine; it may not answer yet.
+
+    The command is the image's and the variables are the service's, but for where things are: files,
+    servers and ports. At the end it is asked to stop, as an engine asks it.
+    """
+    port, given = free_port(), image()
+    where = urlsplit(database)
     log = folder / f"{name}.log"
-    command = [AEGRA, "-m", "uvicorn", "aegra_api.main:app", "--host", "127.0.0.1"]
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("RUNGS_", "LANGSMITH_"))}
+    elsewhere = {
+        "POSTGRES_HOST": where.hostname or "",
+        "POSTGRES_PORT": str(where.port),
+        "POSTGRES_USER": unquote(where.username or ""),
+        "POSTGRES_PASSWORD": unquote(where.password or ""),
+        "POSTGRES_DB": where.path[1:],
+        "REDIS_URL": redis_url,
+        "RUNGS_KEY": str(folder / "key"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "PORT": str(port),
+    }
+    told = {k: v.replace(given.folder, str(root), 1) for k, v in variables("one").items()}
+    kept = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR")}
+    here = {"0.0.0.0": "127.0.0.1", str(given.port): str(port)}  # noqa: S104 - in a container
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*command, "--port", str(port)],
+            [AEGRA, *(here.get(part, part) for part in given.command[1:])],
             cwd=folder,
-            env={
-                **kept,
-                **SOON,
-                "AEGRA_CONFIG": str(ROOT / "deploy" / "aegra.json"),
-                "DATABASE_URL": database,
-                "REDIS_BROKER_ENABLED": "true",
-                "REDIS_URL": redis_url,
-                "LANGSMITH_TRACING": "false",
-                "PORT": str(port),
-                "RUNGS_KEY": str(folder / "key"),
-                "XDG_CACHE_HOME": str(folder / "cache"),
-                **environment,
-            },
+            env={**kept, **told, **SOON, **elsewhere, **environment},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -113,4 +138,4 @@ def instance(
     try:
         yield started
     finally:
-        started.kill()
+        started.stop()

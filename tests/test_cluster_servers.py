@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from langgraph_sdk import get_sync_client
@@ -131,6 +132,15 @@ class Story:
             time.sleep(0.1)
 
 
+def as_another_user(server: str, database: str) -> str:
+    """Return a database's URL for a user whose password needs quoting in one."""
+    import psycopg
+
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute("CREATE ROLE served LOGIN SUPERUSER PASSWORD 'p@ss/w:rd?&%+'")
+    return f"postgresql://served:{quote('p@ss/w:rd?&%+', safe='')}@{database.rpartition('@')[2]}"
+
+
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     folder = tmp_path_factory.mktemp("cluster")
@@ -143,8 +153,9 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     }
     with postgres() as server, redis(folder) as redis_url:
         told = Story(folder, new_database(server, "cluster"))
+        served = as_another_user(server, told.database)
         told.models = {name: scripted(folder / "scripts", s) for name, s in SCRIPTS.items()}
-        common = (folder, told.database, redis_url, environment)
+        common = (folder, served, redis_url, environment)
         with instance("first", *common) as first:
             first.wait_until_ready()
             with get_sync_client(url=first.url) as client:

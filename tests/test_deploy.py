@@ -11,6 +11,8 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from graphs import GRAPHS
+from tests.composed import compose as filled_in
+from tests.composed import image
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -61,6 +63,39 @@ def test_two_equal_instances_wait_for_their_servers_and_are_open_to_this_machine
     assert (DEPLOY / one["build"]["context"] / one["build"]["dockerfile"]).is_file()
     named = {volume.partition(":")[0] for s in services.values() for volume in s.get("volumes", ())}
     assert named == set(compose["volumes"])
+
+
+def test_every_server_that_is_waited_for_tells_when_it_is_well(compose: Any) -> None:
+    services = compose["services"]
+    for service in services.values():
+        for name, what in service.get("depends_on", {}).items():
+            assert what["condition"] == "service_healthy"
+            assert services[name].get("healthcheck") or (
+                "build" in services[name] and image().health
+            )
+
+
+def test_one_port_is_listened_on_published_and_asked(compose: Any) -> None:
+    made = image()
+    assert made.command[made.command.index("--port") + 1] == str(made.port)
+    assert made.command[made.command.index("--host") + 1] == "0.0.0.0"  # noqa: S104
+    assert made.environment["PORT"] == str(made.port)
+    assert f"127.0.0.1:{made.port}/health" in made.health[-1]
+    published = [compose["services"][name]["ports"] for name in ("one", "two")]
+    assert published == [["127.0.0.1:2026:2026"], ["127.0.0.1:2027:2026"]]
+    assert all(str(port) in README for port in (2026, 2027))
+
+
+def test_the_key_is_in_the_volume_that_all_instances_share(compose: Any) -> None:
+    key = Path(image().environment["RUNGS_KEY"])
+    for name in ("one", "two"):
+        assert f"keys:{key.parent}" in compose["services"][name]["volumes"]
+    assert f"chown rungs {key.parent}" in image().steps
+
+
+def test_a_password_must_be_named() -> None:
+    with pytest.raises(KeyError, match="name a password for the database"):
+        filled_in({})
 
 
 def test_no_password_is_written_down(compose: Any) -> None:
