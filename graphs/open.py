@@ -3,7 +3,6 @@
 import asyncio
 import os
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any
 
 from graphs.errors import UsageError
@@ -51,23 +50,13 @@ class open_graph:  # noqa: N801 - used like the function it stands for
         by_context = self._build_args.get("model") is None
         return ThreadGraph.on(compiled, memory, model_by_context=by_context)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()
 
     async def __aenter__(self) -> ThreadGraph:
         return await asyncio.to_thread(self.__enter__)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self._opened.close)
 
 

@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, cast
 
 from graphs.compare.rows import Row
@@ -108,12 +107,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _lock(self) -> None:
