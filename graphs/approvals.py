@@ -15,9 +15,9 @@ from graphs.calls import via, with_arguments
 from graphs.errors import AnswerError
 from graphs.inbox_form import as_decisions, asked_of_one
 from graphs.reach import Reach
-from graphs.sealing import is_marked, restored
 from tools import Contract, redact_data
-from tools.redact import REDACTED, redact
+from tools.marks import MARKED_EDIT, is_marked, restored
+from tools.redact import redact
 from tools.text import shorten
 
 Decision = Literal["approve", "edit", "reject", "respond"]
@@ -159,9 +159,7 @@ def _decide(
         raise AnswerError(f"{call['name']} is no longer available: it can't be edited")
     arguments = restored(dict(edited["args"]), call["args"], real.get(call["id"], call["args"]))
     if is_marked(arguments):
-        raise AnswerError(
-            f"the edit holds {REDACTED}, which stands for a secret and is no value: give one"
-        )
+        raise AnswerError(MARKED_EDIT)
     checked = contract.check(arguments)
     if checked.arguments is None:
         raise AnswerError(f"the edited call can't run: {checked.error}")

@@ -20,11 +20,6 @@ from tools.redact import REDACTED, Found, redact, redact_data
 SEALED = "sealed"
 """Where a reply keeps its sealed arguments, by call id; in its `additional_kwargs`."""
 
-MARKED = (
-    f"not executed: {REDACTED} stands for a secret that was taken out of the conversation, and is "
-    "no value: leave it out, or ask the user for it"
-)
-
 _SHORTEST = 4
 """Characters of a value that is looked for in what its tool says; a shorter one is in any text."""
 
@@ -119,29 +114,6 @@ def resealed(call: Call) -> Steps[Call]:
     kept = call.copy()
     kept["args"], kept["sealed"] = arguments, vault.seal(call["args"])
     return kept
-
-
-def is_marked(arguments: Any) -> bool:
-    """Whether a value among arguments is the mark of something taken out."""
-    if isinstance(arguments, Mapping):
-        return any(map(is_marked, arguments.values()))
-    if isinstance(arguments, list):
-        return any(map(is_marked, arguments))
-    return bool(arguments == REDACTED)
-
-
-def restored(edited: Any, shown: Any, real: Any) -> Any:
-    """Return edited arguments where what was shown redacted, and left alone, is real again."""
-    if edited == shown:
-        return real
-    if isinstance(edited, Mapping) and isinstance(shown, Mapping) and isinstance(real, Mapping):
-        return {
-            key: restored(value, shown[key], real[key]) if key in shown and key in real else value
-            for key, value in edited.items()
-        }
-    if isinstance(edited, list) and isinstance(shown, list) and len(edited) == len(shown):
-        return [restored(*three) for three in zip(edited, shown, real, strict=True)]
-    return edited
 
 
 def without(text: str, hidden: Mapping[str, str]) -> str:

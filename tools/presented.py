@@ -8,86 +8,109 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from tools import yes
 from tools.contract import CallScope, Contract
 from tools.errors import InjectionError
+from tools.failed import FailedError
+from tools.marks import MARKED, is_marked
+from tools.one_step import Step, entered
+from tools.permission import Needing, Permission
+from tools.presented_result import kept
 from tools.results import describe_error
-from tools.wrapper import Code, Failure
+from tools.yes import Waiting
 
 TRANSIENT = (TimeoutError, ConnectionError)
-
-
-class FailedError(Exception):
-    """A call gave no result; `failure` says why."""
-
-    def __init__(self, code: Code, message: str, *, retryable: bool = False) -> None:
-        super().__init__(message)
-        self.failure = Failure(code, message, retryable)
 
 
 class Presented:
     """One call, from what the model wrote to what comes of it.
 
+    A pause of its own goes through where it is the only call of its step that may pause.
+
     Args:
         tool: The tool.
         given: Its arguments, as the model wrote them.
         scope: Where injected values come from.
+        step: The step that makes the call; None where nothing can pause.
+        needing: Tells which calls of a reply need a yes.
 
     Raises:
         FailedError: The call can't be made; nothing ran.
-        GraphInterrupt: It needs a yes, and waits for it.
     """
 
-    def __init__(self, tool: Contract, given: Mapping[str, Any], scope: CallScope) -> None:
-        checked = tool.check(given)
-        if checked.arguments is None:
-            raise FailedError("invalid_arguments", checked.error or "invalid")
-        if why := tool.why_unavailable(scope):
-            raise FailedError("failed", f"{tool.name} failed: {why}")
-        self._tool = tool
-        self.said: str | None = None
-        arguments = checked.arguments
-        if tool.requires_confirmation:
-            arguments, self.said = _approved(tool, arguments, scope)
-        try:
-            self._values = tool.fill(arguments, scope)
-        except InjectionError as error:
-            raise FailedError("failed", f"{tool.name} failed: {error}") from error
+    def __init__(
+        self,
+        tool: Contract,
+        given: Mapping[str, Any],
+        scope: CallScope,
+        *,
+        step: Step | None,
+        needing: Needing,
+    ) -> None:
+        self._tool, self._scope = tool, scope
+        waiting = Waiting(tool, arguments_of(tool, given, scope), scope.call_id)
+        self._permission = Permission(waiting, step, needing)
+        self._muted = step.without_answers() if step and self._permission.shares else None
+        if self._muted is not None:
+            self._scope = replace(scope, config=self._muted)
 
     def run(self) -> Any:
-        """Run it in a thread, within its time, and return what it returned."""
-        if self.said is not None:
-            return self.said
+        """Run it in a thread, within its time, and return what it returned.
+
+        Raises:
+            FailedError: It gave no result.
+            GraphInterrupt: It waits for a person.
+        """
+        looks = self._permission.looks
+        verdict = self._permission.given(looks.shown() if looks else None)
+        if verdict.said:
+            return verdict.said
+        values = self._filled(verdict.arguments)
         try:
-            return self._in_thread().result(self._tool.timeout)
+            with self._entered():
+                return kept(self._in_thread(values).result(self._tool.timeout))
         except concurrent.futures.TimeoutError as error:
             raise self._failed(error, late=True) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failed(error) from error
 
     async def arun(self) -> Any:
-        """Run it on the loop, or in a thread where it is sync only."""
-        if self.said is not None:
-            return self.said
+        """Do what `run` does, on the loop, or in a thread where the tool is sync only."""
+        looks = self._permission.looks
+        verdict = self._permission.given(await looks.ashown() if looks else None)
+        if verdict.said:
+            return verdict.said
+        values = self._filled(verdict.arguments)
         limit = asyncio.timeout(self._tool.timeout)
         try:
-            async with limit:
-                if self._tool.asynchronous is not None:
-                    return await self._tool.asynchronous(**self._values)
-                return await asyncio.wrap_future(self._in_thread())
-        except Exception as error:
+            with self._entered():
+                async with limit:
+                    if self._tool.asynchronous is not None:
+                        return kept(await self._tool.asynchronous(**values))
+                    return kept(await asyncio.wrap_future(self._in_thread(values)))
+        except (Exception, SystemExit) as error:
             raise self._failed(error, late=limit.expired()) from error
 
-    def _in_thread(self) -> concurrent.futures.Future[Any]:
+    def _filled(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._tool.fill(arguments, self._scope)
+        except InjectionError as error:
+            raise FailedError("failed", f"{self._tool.name} failed: {error}") from error
+
+    def _entered(self) -> contextlib.AbstractContextManager[None]:
+        return entered(self._muted) if self._muted is not None else contextlib.nullcontext()
+
+    def _in_thread(self, values: Mapping[str, Any]) -> concurrent.futures.Future[Any]:
         """Start it in a daemon thread: one that hangs must not keep the process from ending."""
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
-        tool, values = self._tool, self._values
+        tool = self._tool
 
         def body() -> Any:
             call: Callable[..., Any] | None = tool.sync or tool.asynchronous
@@ -110,11 +133,13 @@ class Presented:
         ).start()
         return future
 
-    def _failed(self, error: Exception, *, late: bool = False) -> Exception:
+    def _failed(self, error: BaseException, *, late: bool = False) -> BaseException:
         """Return what is raised in an error's place: a pause is no failure."""
-        from langgraph.errors import GraphBubbleUp
+        from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
         tool = self._tool
+        if isinstance(error, GraphInterrupt) and self._muted is not None:
+            return self._permission.paused()
         if isinstance(error, GraphBubbleUp):
             return error
         if late:
@@ -125,20 +150,24 @@ class Presented:
         return FailedError("failed", said, retryable=retryable)
 
 
-def _approved(
-    tool: Contract, arguments: dict[str, Any], scope: CallScope
-) -> tuple[dict[str, Any], str | None]:
-    from langgraph.types import interrupt
+def arguments_of(tool: Contract, given: Mapping[str, Any], scope: CallScope) -> dict[str, Any]:
+    """Return the arguments of a call that can be made.
 
-    settings = scope.config.get("configurable") or {}
-    if settings.get("__pregel_checkpointer") is None:
-        said = "nobody could be asked, because there is no checkpointer with which to wait"
-        raise FailedError("not_permitted", f"not executed: {tool.name} needs a yes; {said}")
+    Raises:
+        FailedError: It can't: they are not valid, or the tool can't run here.
+    """
+    checked = tool.check(given)
+    if checked.arguments is None:
+        raise FailedError("invalid_arguments", checked.error or "invalid")
+    if is_marked(checked.arguments):
+        raise FailedError("invalid_arguments", MARKED)
     try:
-        return yes.ask(tool, arguments, interrupt)
-    except yes.NotApprovedError as error:
-        said = f": {error}" if str(error) else ""
-        raise FailedError("rejected", f"not executed, it was not approved{said}") from error
+        why = tool.why_unavailable(scope)
+    except Exception as error:
+        raise FailedError("failed", f"{tool.name} failed: {describe_error(error)}") from error
+    if why:
+        raise FailedError("failed", f"{tool.name} failed: {why}")
+    return checked.arguments
 
 
 async def _result_of(value: Awaitable[Any]) -> Any:

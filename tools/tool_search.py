@@ -13,21 +13,24 @@ returned as `{code, message, retryable}`, never raised.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, BaseToolkit, StructuredTool, ToolException
 from langgraph.prebuilt import ToolRuntime
+from langgraph.runtime import Runtime
 from pydantic import ConfigDict, Field, PrivateAttr
 
 from tools.catalog import LIMITS, Catalog
 from tools.contract import CallScope, Contract, contract
 from tools.errors import SearchError
+from tools.failed import FailedError
 from tools.late_catalog import catalog_of, listed
-from tools.presented import FailedError, Presented
+from tools.one_step import step_of
+from tools.presented import Presented, arguments_of
 from tools.registry import as_contracts
 from tools.search_tools import (
     TOOL_CALL,
@@ -39,6 +42,7 @@ from tools.search_tools import (
     toolkit_call,
     toolkit_search,
 )
+from tools.yes import Waiting
 
 __all__ = ["ToolSearchToolkit"]
 
@@ -166,18 +170,26 @@ def _call_tool(toolkit: ToolSearchToolkit) -> _ShapedTool:
     library = Library(lambda: toolkit.catalog)
     shown = toolkit_call(library)
 
-    def prepared(
-        arguments: dict[str, Any], runtime: ToolRuntime | None, config: RunnableConfig
-    ) -> Presented:
+    def meant(arguments: Any) -> tuple[Contract, Mapping[str, Any]]:
         given = _checked(shown, arguments)
-        name = given["name"]
-        tool = library.get(name)
+        tool = library.get(name := given["name"])
         if tool is None:
             unknown = shown.wrapper.unknown if shown.wrapper else None
             raise FailedError("unknown_tool", unknown(name) if unknown else name)
-        call_id = runtime.tool_call_id if runtime else None
-        scope = CallScope(runtime, config, runtime.state if runtime else None, call_id or "")
-        return Presented(tool, given["input"], scope)
+        return tool, given["input"]
+
+    def prepared(
+        arguments: dict[str, Any], runtime: ToolRuntime | None, config: RunnableConfig
+    ) -> Presented:
+        tool, given = meant(arguments)
+        call_id = (runtime.tool_call_id if runtime else None) or ""
+        state = runtime.state if runtime else None
+        scope = CallScope(runtime or Runtime(), config, state, call_id)
+
+        def needing(calls: Iterable[ToolCall]) -> list[Waiting]:
+            return [*filter(None, (_waiting(call, meant, scope) for call in calls))]
+
+        return Presented(tool, given, scope, step=step_of(config, runtime), needing=needing)
 
     def run(config: RunnableConfig, runtime: ToolRuntime | None = None, **arguments: Any) -> Any:
         try:
@@ -195,6 +207,19 @@ def _call_tool(toolkit: ToolSearchToolkit) -> _ShapedTool:
             raise _returned(error) from error
 
     return _shaped(shown, shown, run, arun)
+
+
+def _waiting(call: ToolCall, meant: Any, scope: CallScope) -> Waiting | None:
+    """Return what a person is asked about a call; None where it needs no yes, or can't be made."""
+    if call["name"] != TOOL_CALL:
+        return None
+    call_id = call["id"] or ""
+    try:
+        tool, given = meant(call["args"])
+        arguments = arguments_of(tool, given, replace(scope, call_id=call_id))
+    except FailedError:
+        return None
+    return Waiting(tool, arguments, call_id) if tool.requires_confirmation else None
 
 
 def _answer(value: Any) -> Any:

@@ -1,0 +1,13 @@
+"""How a call that a toolkit makes says that it gave no result."""
+
+from __future__ import annotations
+
+from tools.wrapper import Code, Failure
+
+
+class FailedError(Exception):
+    """A call gave no result; `failure` says why."""
+
+    def __init__(self, code: Code, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.failure = Failure(code, message, retryable)
