@@ -39,8 +39,10 @@ def always_loaded_of(names: Sequence[Any], catalog: Catalog) -> Sequence[Contrac
     """Return the tools that need no search: by their names in the catalog, or tools themselves.
 
     Raises:
-        ContractError: The catalog has no tool of a name, or a tool can't be offered.
+        ContractError: It is no list, the catalog has no tool of a name, or one can't be offered.
     """
+    if isinstance(names, str):
+        raise ContractError(names, "always_loaded is a list of names and tools, not one text")
     found: list[Any] = []
     for name in names:
         tool = _known(catalog, name) if isinstance(name, str) else name

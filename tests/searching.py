@@ -80,3 +80,12 @@ class Desk:
     def shown(self) -> list[list[str]]:
         """Return the tools that each request held."""
         return [request.tools for request in self.model.requests]
+
+
+def behind_writers(desk: Desk) -> list[Contract]:
+    """Make one tool that only reads, and more that match a refund better and change something."""
+    writers = [
+        desk.library.tool(f"refund_{way}", f"Pay the refund of an order by {way}.", needs_yes=True)
+        for way in ("card", "cash", "coupon", "cheque", "transfer")
+    ]
+    return [*writers, desk.library.tool("quote", "Tell the sum of a possible order refund.")]

@@ -62,6 +62,36 @@ def test_a_limit_out_of_bounds_is_an_error_that_names_them(limit: int) -> None:
         Catalog(SHOP).search("order", limit)
 
 
+@pytest.mark.parametrize("limit", ["5", 2.0, True, None])
+def test_a_limit_that_is_no_whole_number_is_an_error_that_quotes_it(limit: Any) -> None:
+    with pytest.raises(SearchError, match=f"1 to 20, not {limit!r}"):
+        Catalog(SHOP).search("order", limit)
+
+
+@pytest.mark.parametrize("query", [None, 5, ["order"]])
+def test_a_query_that_is_no_text_is_an_error_that_says_so(query: Any) -> None:
+    with pytest.raises(SearchError, match=f"the query is text, not {type(query).__name__}"):
+        Catalog(SHOP).search(query)
+
+
+def test_what_is_no_contract_is_refused_by_its_name() -> None:
+    wrong: Any = _nothing
+    with pytest.raises(ContractError, match=r"_nothing.*takes contracts"):
+        Catalog([wrong])
+    catalog = Catalog(SHOP)
+    with pytest.raises(ContractError, match=r"_nothing.*takes contracts"):
+        catalog.add(wrong)
+    assert len(catalog) == 4
+
+
+def test_what_may_not_be_found_is_no_match_and_leaves_its_place_to_others() -> None:
+    found = Catalog(SHOP).search("order", 1, allowed=lambda tool: tool.name != "cancel_order")
+    assert [match.tool.name for match in found] == ["refund_quote"]
+    assert found.matched < Catalog(SHOP).search("order", 1).matched
+    none = Catalog(SHOP).search("order", allowed=lambda _: False)
+    assert (len(none), none.matched, none.available) == (0, 0, 4)
+
+
 def test_a_limit_above_the_number_of_tools_returns_what_there_is() -> None:
     assert len(Catalog(SHOP).search("customer order number shipment invoices", 20)) == 4
 

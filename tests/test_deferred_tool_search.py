@@ -18,7 +18,7 @@ from graphs.audit import events
 from graphs.context import DeferredContext
 from graphs.deferred_tool_search import build
 from graphs.models import ScriptedModel
-from tests.searching import Desk, Library, calls, search, use
+from tests.searching import Desk, Library, behind_writers, calls, search, use
 from tests.support import ALL_MODES, MODES, Mode, result_for, results, run
 from tools import ContractError, contract
 from tools.catalog import Catalog
@@ -156,6 +156,11 @@ def test_always_loaded_tools_are_there_from_the_first_call_and_none_are_by_defau
     assert desk.library.ran == [("track_parcel", "O-1"), ("extra", "O-1")]
     prompt = desk.model.requests[0].messages[0].text
     assert "- track_parcel(order): Tell where the parcel" in prompt
+
+
+def test_one_text_is_no_list_of_what_is_always_loaded() -> None:
+    with pytest.raises(ContractError, match="always_loaded is a list of names"):
+        build(model=ScriptedModel(), tools=Library().tools(), always_loaded="track_parcel")
 
 
 def test_what_can_not_be_always_loaded_is_said_when_the_graph_is_built() -> None:
@@ -432,6 +437,17 @@ def test_a_read_only_run_neither_shows_nor_loads_what_changes_state(
     assert "refund_order" not in desk.shown[1]
     assert result_for(output["messages"], "b").status == "error"
     assert desk.library.ran == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_read_only_run_loads_what_it_may_run_behind_better_matches_that_change_state(
+    mode: Mode, tmp_path: Path
+) -> None:
+    desk = Desk(NAME, mode, tmp_path, search("a", "pay the refund of an order"), "Done.")
+    settings: dict[str, Any] = {"read_only": True, "search_results": 2}
+    output = desk.run("?", behind_writers(desk), **settings)
+    assert names(output, "a") == ["quote"]
+    assert desk.shown[1] == ["tool_search", "quote"]
 
 
 @pytest.mark.parametrize("mode", MODES)

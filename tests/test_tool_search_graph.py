@@ -12,7 +12,7 @@ from langgraph.types import Command, interrupt
 from graphs.context import ToolSearchContext
 from graphs.models import ScriptedModel
 from graphs.tool_search_toolkit import build
-from tests.searching import Desk, calls, search, use
+from tests.searching import Desk, behind_writers, calls, search, use
 from tests.support import ALL_MODES, MODES, Mode, result_for, run
 from tools import Contract, contract
 from tools.catalog import Catalog
@@ -300,6 +300,23 @@ def test_a_read_only_run_neither_finds_nor_runs_what_changes_state(
     assert "refund_order" not in [tool["name"] for tool in told(output, "a")["tools"]]
     assert told(output, "b")["code"] == "not_permitted"
     assert desk.library.ran == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_read_only_run_finds_what_it_may_run_behind_better_matches_that_change_state(
+    mode: Mode, tmp_path: Path
+) -> None:
+    desk = Desk(NAME, mode, tmp_path, search("a", "pay the refund of an order"), "Done.")
+    kept: list[Any] = []
+    tools = behind_writers(desk)
+    settings: dict[str, Any] = {"read_only": True, "search_results": 2}
+    output = desk.run(
+        "?", tools, then=lambda graph: kept.extend(read_log(graph.memory.store)), **settings
+    )
+    said = told(output, "a")
+    assert [tool["name"] for tool in said["tools"]] == ["quote"]
+    assert (said["matched"], said["available"]) == (1, 6)
+    assert [(one["returned"], one["matched"]) for one in kept] == [(["quote"], 1)]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -16,7 +16,8 @@ from langgraph.prebuilt import InjectedState, ToolNode, ToolRuntime, tools_condi
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, compiled, result_for, results, run
-from tools import Contract, ContractError, contract
+from tools import LIBRARY_FILE, Contract, ContractError, contract, load_tools
+from tools.availability import available_unless
 from tools.catalog import Catalog
 from tools.tool_search import ToolSearchToolkit
 
@@ -286,6 +287,128 @@ def test_outside_a_graph_both_answer_with_plain_data() -> None:
     message = call.invoke(whole)
     assert isinstance(message, ToolMessage)
     assert (message.status, message.tool_call_id) == ("error", "a")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_outside_a_graph_a_tool_that_needs_a_run_is_a_failure(mode: Mode) -> None:
+    _, call = pair(load_tools(LIBRARY_FILE))
+    given = {"name": "save_note", "input": {"text": "hi"}}
+    told = call.invoke(given) if mode == "invoke" else asyncio.run(call.ainvoke(given))
+    assert set(told) == {"code", "message", "retryable"}
+    assert (told["code"], told["retryable"]) == ("failed", False)
+    assert "no user id was given" in told["message"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_outside_a_graph_a_tool_whose_own_check_breaks_is_a_failure(mode: Mode) -> None:
+    @available_unless(lambda runtime: runtime.context.nothing)
+    def broken() -> str:
+        """Do nothing."""
+        return "x"
+
+    _, call = pair([contract(broken, effect="read_only")])
+    given = {"name": "broken", "input": {}}
+    told = call.invoke(given) if mode == "invoke" else asyncio.run(call.ainvoke(given))
+    assert told["code"] == "failed"
+    assert "AttributeError" in told["message"]
+
+
+def leaving(error: type[BaseException]) -> list[Contract]:
+    """Make two tools, sync and async, that raise what ends a process."""
+
+    def leave() -> str:
+        """Leave at once."""
+        raise error
+
+    async def leave_later() -> str:
+        """Leave a little later."""
+        raise error
+
+    return [contract(leave, effect="read_only"), contract(leave_later, effect="read_only")]
+
+
+@everywhere
+@pytest.mark.parametrize("name", ["leave", "leave_later"])
+def test_a_tool_that_exits_is_a_failure(kind: str, mode: Mode, name: str) -> None:
+    agent = Agent(kind, mode, called(name, {}), tools=leaving(SystemExit))
+    failure = json.loads(result_for(agent.run("?")["messages"], "a").text)
+    assert failure["code"] == "failed"
+    assert f"{name} failed: SystemExit" in failure["message"]
+
+
+def test_a_ctrl_c_in_a_tool_is_no_failure() -> None:
+    _, call = pair(leaving(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        call.invoke({"name": "leave", "input": {}})
+
+
+SECRET = "sk-abcdefghijklmnopqrstuvwxyz123456"
+
+
+def telling() -> list[Any]:
+    """Make tools that tell a secret, each in a way of its own."""
+
+    def say() -> str:
+        """Say it."""
+        return f"the key is {SECRET}"
+
+    def table() -> Any:
+        """Give it as data."""
+        return {"rows": [{"note": f"use {SECRET}"}], "password": "hunter2x"}
+
+    @tool(response_format="content_and_artifact")
+    def message() -> Any:
+        """Say it beside an artifact."""
+        return f"the key is {SECRET}", {"kept": 1}
+
+    @tool
+    def command(call_id: Annotated[str, InjectedToolCallId]) -> Any:
+        """Say it by a command."""
+        said = ToolMessage(f"the key is {SECRET}", tool_call_id=call_id)
+        return Command(update={"messages": [said]})
+
+    return [
+        contract(say, effect="read_only"),
+        contract(table, effect="read_only"),
+        message,
+        command,
+    ]
+
+
+@everywhere
+@pytest.mark.parametrize("name", ["say", "table", "message", "command"])
+def test_what_a_presented_tool_returns_is_redacted(kind: str, mode: Mode, name: str) -> None:
+    """Case SRC-15."""
+    agent = Agent(kind, mode, called(name, {}), tools=telling())
+    text = result_for(agent.run("?")["messages"], "a").text
+    assert "[redacted]" in text
+    assert SECRET not in text
+    assert "hunter2x" not in text
+
+
+def long_results() -> list[Any]:
+    """Make tools that return three million characters, as text and as data."""
+
+    def text() -> str:
+        """Return much text."""
+        return "a" * 3_000_000
+
+    def data() -> Any:
+        """Return much data."""
+        return {"rows": ["a" * 1000] * 3000}
+
+    return [contract(text, effect="read_only"), contract(data, effect="read_only")]
+
+
+@everywhere
+@pytest.mark.parametrize("name", ["text", "data"])
+def test_what_a_presented_tool_returns_is_limited_and_says_its_size(
+    kind: str, mode: Mode, name: str
+) -> None:
+    agent = Agent(kind, mode, called(name, {}), tools=long_results())
+    text = result_for(agent.run("?")["messages"], "a").text
+    assert len(text) <= 1_000_000
+    assert "characters in all, the middle left out" in text
 
 
 @pytest.mark.parametrize(

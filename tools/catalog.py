@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tools.contract import Contract
 from tools.errors import ContractError, SearchError
+from tools.text import one_line, shorten
 
 if TYPE_CHECKING:
     from tools.ranking.reasons import Reason
@@ -79,28 +80,41 @@ class Catalog:
         self._ranking = Ranking()
         self._tools: dict[str, Contract] = {}
         for tool in tools:
+            _refuse_other_than_contract(tool)
             self._refuse_a_second(tool.name)
             self._tools[tool.name] = tool
         self._ranking.add(self._tools.values())
 
-    def search(self, query: str, limit: int = 3, *, reasons: bool = False) -> Found:
+    def search(
+        self,
+        query: str,
+        limit: int = 3,
+        *,
+        reasons: bool = False,
+        allowed: Callable[[Contract], bool] | None = None,
+    ) -> Found:
         """Rank the tools by how well they answer a query.
 
         Args:
             query: What is needed, in words or a sentence.
             limit: How many tools to return, 1 to 20.
             reasons: Whether to say why each was found.
+            allowed: Says whether a tool may be found; one that may not does not count as a match.
 
         Raises:
             SearchError: The query is empty or the limit out of bounds: a sentence for the model.
         """
+        if not isinstance(query, str):
+            raise SearchError(f"the query is text, not {type(query).__name__}")
         if not query.strip():
             raise SearchError("the query is empty: say in a few words what the tool should do")
-        if limit not in LIMITS:
-            raise SearchError(f"limit is {LIMITS[0]} to {LIMITS[-1]}, not {limit}")
+        if type(limit) is not int or limit not in LIMITS:
+            raise SearchError(f"limit is {LIMITS[0]} to {LIMITS[-1]}, not {limit!r}")
         with self._lock:
             parts = self._ranking.search(query)
-            best, matched = self._ranking.best(parts, limit)
+            tools = self._tools
+            may = None if allowed is None else lambda name: allowed(tools[name])
+            best, matched = self._ranking.best(parts, limit, may)
             matches = tuple(
                 Match(
                     self._tools[name],
@@ -117,6 +131,7 @@ class Catalog:
         Raises:
             ContractError: There is one of that name; remove it first.
         """
+        _refuse_other_than_contract(tool)
         with self._lock:
             self._refuse_a_second(tool.name)
             self._ranking.add([tool])
@@ -150,3 +165,12 @@ class Catalog:
     def _refuse_a_second(self, name: str) -> None:
         if name in self._tools:
             raise ContractError(name, "another tool has the same name")
+
+
+def _refuse_other_than_contract(tool: object) -> None:
+    if not isinstance(tool, Contract):
+        said = getattr(tool, "__name__", None) or getattr(tool, "name", None) or repr(tool)
+        raise ContractError(
+            shorten(one_line(str(said)), 80),
+            "a catalog takes contracts, which contract(tool) and as_contracts(tools) make",
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tools.catalog import Catalog, Found
 from tools.contract import Contract
@@ -27,10 +27,17 @@ class LateCatalog(Catalog):
         self.tools = tools
         self._edition: int | None = None
 
-    def search(self, query: str, limit: int = 3, *, reasons: bool = False) -> Found:
+    def search(
+        self,
+        query: str,
+        limit: int = 3,
+        *,
+        reasons: bool = False,
+        allowed: Callable[[Contract], bool] | None = None,
+    ) -> Found:
         """Rank the tools that are listed, as `Catalog.search` does."""
         self._follow()
-        return super().search(query, limit, reasons=reasons)
+        return super().search(query, limit, reasons=reasons, allowed=allowed)
 
     def get(self, name: str) -> Contract | None:
         """Return the tool of that name, or None."""

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from langgraph.types import interrupt
 from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt import ToolRuntime
 
 _CHECKPOINTER = "__pregel_checkpointer"
@@ -31,12 +32,15 @@ _answering = threading.Lock()
 """Held while an answer is taken in, or a pause raised: neither waits for anything."""
 
 
+class OtherQuestionError(Exception):
+    """What was answered is not what would be asked now."""
+
+
 class Step:
     """The step that makes a call, in a graph that can pause.
 
     It keeps true that
-    * an answer belongs to the one question that was shown last, and that it is the answer of: who
-      asks anything else, or is shown an answer from before, is given none;
+    * an answer belongs to the question that was shown last: who asks any other is given none;
     * whichever call of the step asks first, what is asked and answered is the same.
 
     Args:
@@ -71,21 +75,29 @@ class Step:
         return self._question(await self._saver.aget_tuple(where))
 
     def answer(self, question: Mapping[str, Any], shown: Any) -> Any:
-        """Return the newest answer if it is this question's, else None.
+        """Return the newest answer, which is this question's; None before the first.
+
+        LangGraph hands an answer out again when a run goes on without a new one. So a step has one
+        question, from its first pause to its last, and no answer can be of another.
 
         Args:
             question: What is asked, without the number of the try.
             shown: What `shown` returned.
+
+        Raises:
+            OtherQuestionError: It was given to another one.
         """
         with _answering:
-            if self._pad.get_null_resume(False) is not None:
+            with contextlib.suppress(GraphInterrupt):  # there is no answer that is not in yet
                 self._interrupt(None)  # takes it in, for all calls of the step
             answers = self._pad.resume
-        if not answers or not isinstance(shown, Mapping):
+        if not answers:
             return None
-        fresh = shown.get("attempt") == len(answers)
-        same = all(shown.get(key) == value for key, value in question.items())
-        return answers[-1] if fresh and same else None
+        expected = {**question, "attempt": len(answers)}
+        given = shown if isinstance(shown, Mapping) else {}
+        if any(given.get(key) != value for key, value in expected.items()):
+            raise OtherQuestionError
+        return answers[-1]
 
     def ask(self, question: Mapping[str, Any]) -> NoReturn:
         """Pause.
@@ -117,7 +129,7 @@ class Step:
     def _where(self) -> Any:
         """Say which checkpoint the step's pause is kept with, if there was one."""
         info = self._runtime.execution_info if self._runtime else None
-        nothing = not self._pad.resume and self._pad.get_null_resume(False) is None
+        nothing = not self._pad.resume and self._pad.get_null_resume(consume=False) is None
         if info is None or nothing:
             return None
         above = info.checkpoint_ns.rpartition("|")[0]

@@ -15,10 +15,13 @@ from langchain_core.messages import ToolCall
 from tools import yes
 from tools.contract import Contract
 from tools.failed import FailedError
-from tools.one_step import Step
+from tools.one_step import OtherQuestionError, Step
 from tools.search_tools import TOOL_CALL, TOOL_SEARCH
 
-CHANGED = "the calls that wait have changed since they were shown: look at them again"
+CHANGED = (
+    "not executed: the calls of the reply that need a yes are no longer those that were asked "
+    "about; make the call again"
+)
 
 Needing = Callable[[Iterable[ToolCall]], list[yes.Waiting]]
 """Returns those of a reply's calls that need a yes and could run with it."""
@@ -86,7 +89,10 @@ class Permission:
             return _needs_no_yes(
                 mine.tool, free, "because no tool node of LangGraph makes the call"
             )
-        if self._others is None or any(call["name"] != TOOL_CALL for call in self._others):
+        if self._others is None:
+            said = "it can't be told what other calls are made in its step, and may pause"
+            raise FailedError("not_permitted", f"not executed: {mine.tool.name}: {said}")
+        if any(call["name"] != TOOL_CALL for call in self._others):
             raise _alone(mine.tool, "changes state or needs a yes")
         if not self._others:
             return yes.ask(mine, interrupt) if mine.tool.requires_confirmation else free
@@ -109,8 +115,11 @@ def _others(step: Step | None, call_id: str) -> list[ToolCall] | None:
 
 def _answers(step: Step, waiting: Sequence[yes.Waiting], shown: Any) -> dict[str, yes.Verdict]:
     """Return what was decided about all that waits, or ask for it."""
-    answer = step.answer(yes.request(waiting), shown)
-    problem = None if shown is None else CHANGED
+    try:
+        answer = step.answer(yes.request(waiting), shown)
+    except OtherQuestionError as error:
+        raise FailedError("not_permitted", CHANGED, retryable=True) from error
+    problem = None
     if answer is not None:
         try:
             verdicts = yes.read(waiting, answer)

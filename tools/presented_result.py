@@ -10,7 +10,7 @@ from langchain_core.messages import ToolMessage
 
 from tools.limits import limit
 from tools.redact import redact_data, redact_result
-from tools.rendering import as_text
+from tools.rendering import as_text, plain
 from tools.results import render
 
 MOST: Final = 1_000_000
@@ -31,7 +31,7 @@ def kept(value: Any) -> Any:
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, dict | list):
-        clean = redact_data(value)
+        clean = redact_data(plain(value))
         text = as_text(clean)
         return clean if len(text) <= MOST else limit(text, MOST)
     return limit(redact_result(render(value)), MOST)

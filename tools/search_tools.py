@@ -135,13 +135,20 @@ def _unwrap(arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return arguments["name"], arguments["input"]
 
 
-def search(catalog: Catalog, query: str, limit: int | None, default: int) -> Found:
-    """Search, with the default where no limit is given.
+def search(
+    catalog: Catalog,
+    query: str,
+    limit: int | None,
+    default: int,
+    allowed: Callable[[Contract], bool] | None = None,
+) -> Found:
+    """Search, with the default where no limit is given, among the tools that may be found.
 
     Raises:
         SearchError: The query is empty, or the limit below 1.
     """
-    return catalog.search(query, min(default if limit is None else limit, MOST_FOUND))
+    most = min(default if limit is None else limit, MOST_FOUND)
+    return catalog.search(query, most, allowed=allowed)
 
 
 def as_found(found: Found, matches: Sequence[Match]) -> dict[str, Any]:

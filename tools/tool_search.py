@@ -53,7 +53,19 @@ class ToolSearchToolkit(BaseToolkit):
     It keeps true that
     * building contacts nothing, and what a model is shown is the same however many tools there are;
     * what was searched for is called by its name, and a name that there is not (any more) is told;
-    * no failure is raised, and no pause is swallowed.
+    * no failure is raised, and no pause is swallowed, not even a tool's own;
+    * a yes is of the one call that was shown, and no answer to a pause makes an effect twice;
+    * what a tool returned is kept without secrets, at most 1,000,000 characters of it.
+
+    `create_agent` makes each call in a step of its own: each asks for itself. A `ToolNode` behind a
+    plain edge makes all calls of a reply in one step, which after a pause is made again as a whole.
+    There all of them are asked about in one question, and what changes state waits for its answer.
+    What can't be told to be safe is not run, and its result asks for a reply of its own: a call
+    that changes state or needs a yes beside a call of a tool that is not the toolkit's, and a tool
+    that pauses by itself beside any other. A process that is killed amid a call is another matter:
+    LangGraph then makes the step again, and only the graphs of `open_graph` keep a ledger.
+
+    A tool's `return_direct` counts for nothing here: the model sees what `tool_call` returned.
 
     Args:
         tools: LangChain tools, functions, JSON schemas with a callable, contracts, or a `Catalog`,

@@ -97,8 +97,8 @@ def read(calls: Sequence[Waiting], answer: Any) -> list[Verdict]:
         said = 'an answer is {"decisions": [{"type": "approve"}]}, one for each call'
         raise AnswerError(said)
     if len(decisions) != len(calls):
-        got = f"one decision is needed for each of {len(calls)} calls; got {len(decisions)}"
-        raise AnswerError(got)
+        needed = f" for each of {len(calls)} calls" if len(calls) > 1 else ""
+        raise AnswerError(f"one decision is needed{needed}; got {len(decisions)}")
     return [
         _verdict(decision, call)
         for decision, call in zip(_in_order(decisions, calls), calls, strict=True)

@@ -38,7 +38,8 @@ def search_catalog(
     * each search gets exactly one result, with the tools that it found, their schemas, and how many
       match and exist; a search without a query, or with a limit below 1, gets an error;
     * what a search shows is what it loads, for the rest of the run, by name and in that order;
-    * no tool is shown that the run's settings keep from running;
+    * no tool is shown, or counts as a match, that the run's settings keep from running: the best of
+      the others are;
     * each search is kept in the log with what it returned; the other calls of the reply go on.
 
     Args:
@@ -80,7 +81,8 @@ def _answer(catalog: Catalog, call: ToolCall, scope: Scope) -> Steps[tuple[ToolM
     default, args = settings.search_results, call["args"]
 
     def found() -> Found:
-        return search(catalog, args["query"], args.get("limit"), default)
+        allowed = (lambda tool: may_run(tool, settings)) if settings.read_only else None
+        return search(catalog, args["query"], args.get("limit"), default, allowed)
 
     started = time.perf_counter()
     try:
@@ -88,8 +90,7 @@ def _answer(catalog: Catalog, call: ToolCall, scope: Scope) -> Steps[tuple[ToolM
         answer: Found = yield Wait(found, lambda: asyncio.to_thread(found))
     except SearchError as error:
         return failed_result(call, str(error), "invalid_arguments"), []
-    matches = [match for match in answer if may_run(match.tool, settings)]
-    text, names = _fitting(answer, matches, settings.tool_result_limit)
+    text, names = _fitting(answer, list(answer), settings.tool_result_limit)
     told = {
         "found": names,
         "matched": answer.matched,

@@ -6,7 +6,7 @@ whole query's, and the best of its clauses), and how near the meaning is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -89,10 +89,21 @@ class Ranking:
         cosines = self._vectors.near(vector)
         return self._mixed(Parts(worths, whole, clauses, cosines, whole, self._mix))
 
-    def best(self, parts: Parts, limit: int) -> tuple[list[tuple[str, float]], int]:
-        """Return the best tools with their scores, and how many match at all."""
+    def best(
+        self, parts: Parts, limit: int, allowed: Callable[[str], bool] | None = None
+    ) -> tuple[list[tuple[str, float]], int]:
+        """Return the best tools with their scores, and how many match at all.
+
+        Args:
+            parts: The scores.
+            limit: How many to return.
+            allowed: Says by a tool's name whether it counts; None: all do.
+        """
         scores = parts.scores
         best = np.flatnonzero(scores)
+        if allowed is not None:
+            counts = [allowed(self._names[slot]) for slot in best.tolist()]
+            best = best[np.array(counts, dtype=bool)]
         matched = int(best.size)
         if limit < matched:
             matching = scores[best]
