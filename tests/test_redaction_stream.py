@@ -1,5 +1,6 @@
 """Redaction of text that comes in pieces: nothing of a match is let go, and nothing is lost."""
 
+import dataclasses
 import string
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from tools.held_back import HeldBack
 from tools.redact import Filter, in_force, redact
 from tools.redaction_policy import RedactionPolicy
-from tools.redactor import redactor_for
+from tools.redactor import Redactor, redactor_for
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83v\n-----END RSA PRIVATE KEY-----"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
@@ -141,3 +142,25 @@ def test_a_pattern_that_would_take_for_ever_holds_the_text_back_and_no_longer() 
     chunks = ["x" * 40, "x" * 40 + "z and ", "xxy", " ok"]
     out = streamed(chunks, filter_)
     assert "".join(out) == "x" * 80 + "z and [redacted] ok"
+
+
+def test_a_long_table_is_not_read_anew_for_each_piece() -> None:
+    looks: list[int] = []
+    (tables,) = [rule for rule in FILTER.redactor.rules if rule.undecided and rule.kind != "field"]
+
+    def look(text: str, start: int) -> int:
+        looks.append(len(text))
+        assert tables.undecided is not None
+        return tables.undecided(text, start)
+
+    counted = [
+        dataclasses.replace(rule, undecided=look) if rule is tables else rule
+        for rule in FILTER.redactor.rules
+    ]
+    redactor = Redactor(POLICY)
+    redactor.rules = tuple(counted)
+    text = "user,password\n" + "".join(f"user{n},hunter{n}\n" for n in range(600))
+    chunks = [text[place : place + 4] for place in range(0, len(text), 4)]
+    out = streamed(chunks, Filter(redactor, FILTER.own))
+    assert "hunter" not in "".join(out)
+    assert len(looks) < 300 < len(chunks) / 5

@@ -16,6 +16,7 @@ from tools.redactor import Found, Redactor, replaced
 _NEVER = "\ufdd1"
 """A noncharacter, which no text holds: what must be followed by it is never matched, and a text's
 end is the beginning of such a match for as long as it may go on."""
+_MORE = 1.02
 
 
 class HeldBack:
@@ -39,6 +40,7 @@ class HeldBack:
             self._watches = (*self._watches, _watch(EMAIL_RULE.watch))
         self._past = ""  # what was let go of the line and the one before: rules look there
         self._held = ""
+        self._table = 0  # how much was held when it was last looked at as a table that goes on
 
     def push(self, piece: str) -> str:
         """Take a piece, and return what can be let go by now."""
@@ -47,19 +49,18 @@ class HeldBack:
         self._held += piece
         text = self._past + self._held
         start = len(self._past)
-        return self._let_go(text, start, self._undecided(text, start))
+        return self._let_go(text, start, self._undecided(text, start, piece))
 
     def flush(self) -> str:
         """Return the rest: the text is whole."""
         text, start = self._past + self._held, len(self._past)
         return self._let_go(text, start, len(text))
 
-    def _undecided(self, text: str, start: int) -> int:
-        """Return from where on the text may still become a match."""
-        first = len(text)
-        for rule in self._filter.redactor.rules:
-            if rule.undecided is not None and rule.may_be(text):
-                first = min(first, rule.undecided(text, start))
+    def _undecided(self, text: str, start: int, piece: str) -> int:
+        """Return from where on the text, which a piece has come to, may still become a match."""
+        first = self._table_of(text, start, piece)
+        if first == start:
+            return start
         for watch in self._watches:
             if watch is None:
                 return start
@@ -69,6 +70,21 @@ class HeldBack:
                 return start  # it goes when the text is whole, in linear time
             if match and match.start() < first:
                 first = match.start()
+        return first
+
+    def _table_of(self, text: str, start: int, piece: str) -> int:
+        """Return from where on the text is a table that may go on; its end: there is none.
+
+        A long table is looked at again when some lines more have come: each look reads all of it.
+        """
+        held = len(text) - start
+        if self._table and ("\n" not in piece or held < self._table * _MORE):
+            return start
+        first = len(text)
+        for rule in self._filter.redactor.rules:
+            if rule.undecided is not None and rule.may_be(text):
+                first = min(first, rule.undecided(text, start))
+        self._table = held if first == start else 0
         return first
 
     def _let_go(self, text: str, start: int, stop: int) -> str:
