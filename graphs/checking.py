@@ -10,12 +10,13 @@ from graphs.calls import Asked, Call, as_asked, made, with_asked, without_seal
 from graphs.context import Context
 from graphs.reach import Reach, Resolved
 from graphs.repeats import ENDED, WARNED, WARNING, judge
-from graphs.sealing import opened, resealed, secrets_of, without
+from graphs.sealing import opened, resealed
 from graphs.state import Progress
 from graphs.transcript import newest_reply
 from graphs.vault import SealedError
 from graphs.waiting import Steps
 from tools import redact, redact_data
+from tools.hidden import secrets_of, without
 from tools.marks import MARKED, is_marked
 
 MAX_CALLS = 20

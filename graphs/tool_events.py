@@ -12,9 +12,9 @@ from langchain_core.messages import ToolCall, ToolMessage
 from graphs.calls import asked_name, via
 from graphs.control import Stopping, current_control
 from graphs.node import Scope
-from graphs.sealing import without
 from graphs.waiting import Steps, Wait
 from tools import Contract, redact_data
+from tools.hidden import without
 from tools.progress import Progress
 from tools.text import one_line, shorten
 

@@ -9,9 +9,9 @@ from langchain_core.messages import ToolCall, ToolMessage
 
 from graphs.calls import asked_name, recorded
 from graphs.jobs import Ended, Job
-from graphs.sealing import without
 from graphs.transcript import failed_result
 from tools import StoppedError, describe_error, limit, render
+from tools.hidden import without
 from tools.redact import redact_result
 
 

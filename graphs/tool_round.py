@@ -19,7 +19,7 @@ from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
 from graphs.reach import Reach, Resolved
 from graphs.results_cache import ResultsCache
-from graphs.sealing import opened, secrets_of, without
+from graphs.sealing import opened
 from graphs.state import State, current, loaded_tools
 from graphs.tool_events import progress_of, trace_end, trace_start
 from graphs.tool_results import good_result, result_of
@@ -27,6 +27,7 @@ from graphs.transcript import failed_result, newest_reply, unanswered
 from graphs.vault import SealedError
 from graphs.waiting import Steps
 from tools import CallScope, Contract, InjectionError, redact_data
+from tools.hidden import secrets_of, without
 
 ADDED = "not executed: it was written into the reply after its calls were checked; make it again"
 

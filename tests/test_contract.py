@@ -35,6 +35,24 @@ def test_a_call_to_a_tool_that_does_not_exist_lists_those_that_do() -> None:
     )
 
 
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("closed", [{}, {"additionalProperties": False}])
+def test_an_argument_that_fits_no_form_is_not_taken_for_an_unknown_one(
+    keyword: str, closed: dict[str, Any]
+) -> None:
+    forms = [
+        {"properties": {"a": {"type": "string"}}, "required": ["a"], **closed},
+        {"properties": {"b": {"type": "integer"}}, "required": ["b"], **closed},
+    ]
+    schema = {"type": "object", keyword: forms}
+    tool = {"name": "t", "description": "T.", "parameters": schema, "function": lambda **_: ""}
+    said = refused(contract(tool), {"a": 1})
+    assert "takes argument 'a' in another form" in said
+    assert "does not take" not in said
+    assert "did you mean" not in said
+    assert "does not take argument 'c'; it takes: a, b" in refused(contract(tool), {"c": 1})
+
+
 def test_a_missing_required_argument_is_named_and_so_is_the_misspelt_one() -> None:
     assert refused(contract(calculator), {"expr": "0.18 * 250"}) == (
         "calculator is missing required argument 'expression';"

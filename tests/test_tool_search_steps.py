@@ -3,16 +3,19 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any
 
 import pytest
 from langgraph.types import Command, Send, interrupt
 from langchain.agents import create_agent
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph, add_messages
 from langgraph.prebuilt import ToolNode, tools_condition
+from pydantic import BaseModel
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, result_for
@@ -367,6 +370,59 @@ def test_a_model_that_passes_the_mark_of_a_secret_is_refused(mode: Mode, build: 
     assert told["code"] == "invalid_arguments"
     assert "is no value" in told["message"]
     assert shop.till.ran == []
+
+
+@in_both_modes
+@pytest.mark.parametrize("build", [plain, sending, nested, agent])
+def test_a_tool_that_needs_a_yes_and_pauses_by_itself_is_answered_in_turn(
+    mode: Mode, build: Builder
+) -> None:
+    shop = Shop(mode, reply(("send_mail", {"to": "ann"})), build)
+    mail = shop.till.catalog.remove("send_mail")
+    shop.till.catalog.add(contract(mail, effect="state_changing"))
+    assert asked(shop.run("?")) == [("a", "send_mail")]
+    assert shop.answer(YES)["__interrupt__"][0].value == {"send to": "ann"}
+    shop.run(Command(resume="go"))
+    assert shop.till.ran == [("send_mail", "ann", "go")]
+
+
+class Typed(BaseModel):
+    """A state whose messages have a name of their own."""
+
+    talk: Annotated[list[AnyMessage], add_messages] = []
+    told: list[AnyMessage] = []
+
+
+@dataclass(slots=True)
+class Slotted:
+    """The same, without a dictionary."""
+
+    talk: Annotated[list[AnyMessage], add_messages] = field(default_factory=list)
+
+
+@in_both_modes
+@pytest.mark.parametrize("kind", [Typed, Slotted])
+def test_the_calls_of_a_step_are_told_by_whatever_state_a_graph_has(mode: Mode, kind: Any) -> None:
+    def build(model: ScriptedModel, tools: list[BaseTool], saver: Any) -> Any:
+        bound = model.bind_tools(tools)
+
+        def call_model(state: Any) -> Any:
+            said = bound.invoke(state.talk)
+            return {"talk": [said], "told": [said]} if kind is Typed else {"talk": [said]}
+
+        builder = StateGraph(kind)
+        builder.add_node("call_model", call_model)
+        builder.add_node("tools", ToolNode(tools, messages_key="talk"))
+        builder.add_edge(START, "call_model")
+        route = partial(tools_condition, messages_key="talk")
+        builder.add_conditional_edges("call_model", route, ["tools", END])
+        builder.add_edge("tools", "call_model")
+        return builder.compile(checkpointer=saver)
+
+    shop = Shop(mode, reply(("pay", {"amount": 5}), ("ship", {"order": "O1"})), build)
+    assert asked(shop.run({"talk": [HumanMessage("?")]})) == [("a", "pay")]
+    shop.answer(YES)
+    assert sorted(shop.till.ran) == [("pay", 5, ""), ("ship", "O1")]
 
 
 def test_a_call_that_no_tool_node_makes_is_not_asked_about() -> None:

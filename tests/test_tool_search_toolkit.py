@@ -386,6 +386,50 @@ def test_what_a_presented_tool_returns_is_redacted(kind: str, mode: Mode, name: 
     assert "hunter2x" not in text
 
 
+def echoing() -> list[Any]:
+    """Make tools that say again what they were called with."""
+
+    def log_in(password: str) -> str:
+        """Log in."""
+        return f"welcome, you said {password} to me"
+
+    def look_up(password: str) -> Any:
+        """Look up."""
+        return {"said": f"it was {password}"}
+
+    def lose(password: str) -> str:
+        """Lose it."""
+        raise RuntimeError(f"no use for {password} here")
+
+    return [contract(one, effect="read_only") for one in (log_in, look_up, lose)]
+
+
+@everywhere
+@pytest.mark.parametrize("name", ["log_in", "look_up", "lose"])
+def test_a_secret_that_a_presented_tool_was_called_with_is_not_said_again(
+    kind: str, mode: Mode, name: str
+) -> None:
+    agent = Agent(kind, mode, called(name, {"password": "tulip-7-harbour"}), tools=echoing())
+    text = result_for(agent.run("?")["messages"], "a").text
+    assert "[redacted]" in text
+    assert "tulip" not in text
+
+
+@everywhere
+def test_what_a_person_says_in_a_tool_s_place_and_beside_a_no_is_redacted(
+    kind: str, mode: Mode
+) -> None:
+    agent = Agent(kind, mode, *(called("pay", {"amount": 5}, call_id) for call_id in "ab"))
+    agent.run("?")
+    for kind_of in ("respond", "reject"):
+        said = {"type": kind_of, "message": f"use {SECRET}"}
+        output = agent.run(Command(resume={"decisions": [said]}))
+    for call_id in "ab":
+        text = result_for(output["messages"], call_id).text
+        assert "use [redacted]" in text
+        assert SECRET not in text
+
+
 def long_results() -> list[Any]:
     """Make tools that return three million characters, as text and as data."""
 

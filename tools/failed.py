@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from tools.redact import redact
 from tools.wrapper import Code, Failure
 
 
 class FailedError(Exception):
-    """A call gave no result; `failure` says why."""
+    """A call gave no result; `failure` says why, without secrets."""
 
     def __init__(self, code: Code, message: str, *, retryable: bool = False) -> None:
-        super().__init__(message)
+        super().__init__(message := redact(message))
         self.failure = Failure(code, message, retryable)

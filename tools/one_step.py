@@ -187,10 +187,18 @@ def _given_calls(given: Any, call_id: str | None) -> list[ToolCall]:
         if given and isinstance(given[-1], Mapping) and given[-1].get("type") == "tool_call":
             return given
         return _newest_calls(given)
-    values: Iterable[Any] = given.values() if isinstance(given, Mapping) else vars(given).values()
-    found = [_newest_calls(value) for value in values if isinstance(value, list)]
+    found = [_newest_calls(value) for value in _values(given) if isinstance(value, list)]
     mine = [calls for calls in found if any(call["id"] == call_id for call in calls)]
-    return mine[0] if len(mine) == 1 else []
+    return mine[0] if mine and all(calls == mine[0] for calls in mine) else []
+
+
+def _values(given: Any) -> Iterable[Any]:
+    """Return the fields of a state, which is a mapping, a dataclass or a Pydantic model."""
+    if isinstance(given, Mapping):
+        return given.values()
+    if dataclasses.is_dataclass(given):
+        return [getattr(given, one.name) for one in dataclasses.fields(given)]
+    return getattr(given, "__dict__", {}).values()
 
 
 def _newest_calls(messages: list[Any]) -> list[ToolCall]:

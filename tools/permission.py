@@ -93,7 +93,8 @@ class Permission:
             said = "it can't be told what other calls are made in its step, and may pause"
             raise FailedError("not_permitted", f"not executed: {mine.tool.name}: {said}")
         if any(call["name"] != TOOL_CALL for call in self._others):
-            raise _alone(mine.tool, "changes state or needs a yes")
+            why = "needs a yes" if mine.tool.requires_confirmation else "may change something"
+            raise _alone(mine.tool, why)
         if not self._others:
             return yes.ask(mine, interrupt) if mine.tool.requires_confirmation else free
         waiting = self._needing(step.calls or ())

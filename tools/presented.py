@@ -19,10 +19,12 @@ from typing import Any
 from tools.contract import CallScope, Contract
 from tools.errors import InjectionError
 from tools.failed import FailedError
+from tools.hidden import secrets_of, without
 from tools.marks import MARKED, is_marked
 from tools.one_step import Step, entered
 from tools.permission import Needing, Permission
 from tools.presented_result import kept
+from tools.redact import redact_data
 from tools.results import describe_error
 from tools.yes import Waiting
 
@@ -55,6 +57,7 @@ class Presented:
         needing: Needing,
     ) -> None:
         self._tool, self._scope = tool, scope
+        self._hidden: dict[str, str] = {}
         waiting = Waiting(tool, arguments_of(tool, given, scope), scope.call_id)
         self._permission = Permission(waiting, step, needing)
         self._muted = step.without_answers() if step and self._permission.shares else None
@@ -71,11 +74,11 @@ class Presented:
         looks = self._permission.looks
         verdict = self._permission.given(looks.shown() if looks else None)
         if verdict.said:
-            return verdict.said
+            return kept(verdict.said)
         values = self._filled(verdict.arguments)
         try:
             with self._entered():
-                return kept(self._in_thread(values).result(self._tool.timeout))
+                return kept(self._in_thread(values).result(self._tool.timeout), self._hidden)
         except concurrent.futures.TimeoutError as error:
             raise self._failed(error, late=True) from error
         except (Exception, SystemExit) as error:
@@ -86,23 +89,25 @@ class Presented:
         looks = self._permission.looks
         verdict = self._permission.given(await looks.ashown() if looks else None)
         if verdict.said:
-            return verdict.said
+            return kept(verdict.said)
         values = self._filled(verdict.arguments)
         limit = asyncio.timeout(self._tool.timeout)
         try:
             with self._entered():
                 async with limit:
                     if self._tool.asynchronous is not None:
-                        return kept(await self._tool.asynchronous(**values))
-                    return kept(await asyncio.wrap_future(self._in_thread(values)))
+                        return kept(await self._tool.asynchronous(**values), self._hidden)
+                    return kept(await asyncio.wrap_future(self._in_thread(values)), self._hidden)
         except (Exception, SystemExit) as error:
             raise self._failed(error, late=limit.expired()) from error
 
     def _filled(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        self._hidden = secrets_of(arguments, redact_data(arguments))
         try:
             return self._tool.fill(arguments, self._scope)
-        except InjectionError as error:
-            raise FailedError("failed", f"{self._tool.name} failed: {error}") from error
+        except Exception as error:
+            said = str(error) if isinstance(error, InjectionError) else describe_error(error)
+            raise FailedError("failed", f"{self._tool.name} failed: {said}") from error
 
     def _entered(self) -> contextlib.AbstractContextManager[None]:
         return entered(self._muted) if self._muted is not None else contextlib.nullcontext()
@@ -146,7 +151,7 @@ class Presented:
             said = f"{tool.name} gave no result within {tool.timeout:g} s; its outcome is unknown"
             return FailedError("timeout", said, retryable=not tool.once)
         retryable = not tool.once and isinstance(error, TRANSIENT)
-        said = f"{tool.name} failed: {describe_error(error)}"
+        said = without(f"{tool.name} failed: {describe_error(error)}", self._hidden)
         return FailedError("failed", said, retryable=retryable)
 
 

@@ -173,6 +173,12 @@ def _unknown(
     path = _path(error.instance_path)
     known = _allowed(error, schema)
     word, owner = ("field", f"argument '{path}' ") if path else ("argument", "")
+    if misfits := [name for name in unexpected if name in known]:
+        said = ", ".join(f"'{_name(name)}'" for name in misfits[:MAX_PROBLEMS])
+        yield f"{owner}takes {word} {said} in another form"
+    unexpected = [name for name in unexpected if name not in known]
+    if not unexpected:
+        return
     told = []
     for name in unexpected[:MAX_PROBLEMS]:
         near = nearest(name, known)
