@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph, add_messages
 from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from pydantic import BaseModel
 
 from graphs.models import ScriptedModel
@@ -83,7 +84,11 @@ Builder = Callable[[ScriptedModel, list[BaseTool], Any], Any]
 
 
 def plain(
-    model: ScriptedModel, tools: list[BaseTool], saver: Any, route: Any = tools_condition
+    model: ScriptedModel,
+    tools: list[BaseTool],
+    saver: Any,
+    route: Any = tools_condition,
+    node: ToolNode | None = None,
 ) -> Any:
     """Build a graph whose tool node makes all calls of a reply in one step."""
     bound = model.bind_tools(tools)
@@ -93,7 +98,7 @@ def plain(
 
     builder = StateGraph(MessagesState)
     builder.add_node("call_model", call_model)
-    builder.add_node("tools", ToolNode(tools))
+    builder.add_node("tools", node or ToolNode(tools))
     builder.add_edge(START, "call_model")
     builder.add_conditional_edges("call_model", route, ["tools", END])
     builder.add_edge("tools", "call_model")
@@ -321,6 +326,34 @@ def test_beside_a_tool_of_another_s_that_may_pause_nothing_changes_state(
     assert (told["code"], told["retryable"]) == ("not_permitted", True)
     assert result_for(output["messages"], "b").text == "O1 costs 5"
     assert "approve" in result_for(output["messages"], "h").text
+
+
+@in_both_modes
+def test_what_another_s_pause_has_made_again_is_not_run_again(mode: Mode) -> None:
+    def allowed(request: ToolCallRequest) -> None:
+        if request.tool_call["args"]["name"] == "quote":
+            interrupt("May I?")
+
+    def wrap(request: ToolCallRequest, run: Any) -> Any:
+        allowed(request)
+        return run(request)
+
+    async def awrap(request: ToolCallRequest, run: Any) -> Any:
+        allowed(request)
+        return await run(request)
+
+    def build(model: ScriptedModel, tools: list[BaseTool], saver: Any) -> Any:
+        node = ToolNode(tools, wrap_tool_call=wrap, awrap_tool_call=awrap)
+        return plain(model, tools, saver, node=node)
+
+    shop = Shop(mode, reply(("ship", {"order": "O1"}), ("quote", {"order": "O1"})), build)
+    assert shop.run("?")["__interrupt__"][0].value == "May I?"
+    output = shop.run(Command(resume="yes"))
+    assert shop.till.ran == [("ship", "O1")]
+    told = failure(output, "a")
+    assert (told["code"], told["retryable"]) == ("interrupted", False)
+    assert "whether it took effect before is unknown" in told["message"]
+    assert result_for(output["messages"], "b").text == "O1 costs 5"
 
 
 @in_both_modes

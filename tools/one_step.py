@@ -28,6 +28,9 @@ _TASKS = "__pregel_tasks"
 _SENT = "__pregel_push"
 """LangGraph's keys: what a step finds in its config, and the channels of pauses and of `Send`s."""
 
+_ATTEMPT = "attempt"
+"""The field of a question that counts how often the step has asked, itself included."""
+
 _answering = threading.Lock()
 """Held while an answer is taken in, or a pause raised: neither waits for anything."""
 
@@ -62,6 +65,11 @@ class Step:
         """Whether something other than a tool node makes the call."""
         return self._runtime is None
 
+    @property
+    def resumed(self) -> bool:
+        """Whether a pause of the step has been answered: it has been made before."""
+        return bool(self._pad.resume) or self._pad.get_null_resume(consume=False) is not None
+
     def shown(self) -> Any:
         """Return the question that was shown last, as it was stored; None before the first."""
         if (where := self._where()) is None:
@@ -93,7 +101,7 @@ class Step:
             answers = self._pad.resume
         if not answers:
             return None
-        expected = {**question, "attempt": len(answers)}
+        expected = {**question, _ATTEMPT: len(answers)}
         given = shown if isinstance(shown, Mapping) else {}
         if any(given.get(key) != value for key, value in expected.items()):
             raise OtherQuestionError
@@ -106,7 +114,7 @@ class Step:
             GraphInterrupt: Always.
         """
         with _answering:
-            self._interrupt({**question, "attempt": len(self._pad.resume) + 1})
+            self._interrupt({**question, _ATTEMPT: len(self._pad.resume) + 1})
         raise RuntimeError("LangGraph had an answer to a question that was not asked yet")
 
     def without_answers(self) -> dict[str, Any]:
@@ -129,8 +137,7 @@ class Step:
     def _where(self) -> Any:
         """Say which checkpoint the step's pause is kept with, if there was one."""
         info = self._runtime.execution_info if self._runtime else None
-        nothing = not self._pad.resume and self._pad.get_null_resume(consume=False) is None
-        if info is None or nothing:
+        if info is None or not self.resumed:
             return None
         above = info.checkpoint_ns.rpartition("|")[0]
         kept = {"checkpoint_ns": above, "checkpoint_id": info.checkpoint_id}
@@ -155,6 +162,11 @@ def entered(config: Mapping[str, Any]) -> Iterator[None]:
         yield
     finally:
         var_child_runnable_config.reset(token)
+
+
+def is_question(shown: Any) -> bool:
+    """Whether what a step showed was asked by `Step.ask`."""
+    return isinstance(shown, Mapping) and isinstance(shown.get(_ATTEMPT), int)
 
 
 def step_of(config: Mapping[str, Any], runtime: ToolRuntime | None) -> Step | None:

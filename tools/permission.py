@@ -15,12 +15,17 @@ from langchain_core.messages import ToolCall
 from tools import yes
 from tools.contract import Contract
 from tools.failed import FailedError
-from tools.one_step import OtherQuestionError, Step
+from tools.one_step import OtherQuestionError, Step, is_question
 from tools.search_tools import TOOL_CALL, TOOL_SEARCH
 
 CHANGED = (
     "not executed: the calls of the reply that need a yes are no longer those that were asked "
     "about; make the call again"
+)
+
+UNKNOWN = (
+    "something beside it paused, and whether it took effect before is unknown; look, before you "
+    "make the call again"
 )
 
 Needing = Callable[[Iterable[ToolCall]], list[yes.Waiting]]
@@ -97,6 +102,8 @@ class Permission:
             raise _alone(mine.tool, why)
         if not self._others:
             return yes.ask(mine, interrupt) if mine.tool.requires_confirmation else free
+        if step.resumed and not is_question(shown):
+            raise FailedError("interrupted", f"not executed: {mine.tool.name}: {UNKNOWN}")
         waiting = self._needing(step.calls or ())
         return _answers(step, waiting, shown).get(mine.call_id, free) if waiting else free
 

@@ -62,8 +62,9 @@ class ToolSearchToolkit(BaseToolkit):
     There all of them are asked about in one question, and what changes state waits for its answer.
     What can't be told to be safe is not run, and its result asks for a reply of its own: a call
     that changes state or needs a yes beside a call of a tool that is not the toolkit's, and a tool
-    that pauses by itself beside any other. A process that is killed amid a call is another matter:
-    LangGraph then makes the step again, and only the graphs of `open_graph` keep a ledger.
+    that pauses by itself beside any other. What a pause of something else has made again, such as
+    one in `wrap_tool_call`, is not run again. A process that is killed amid a call is another
+    matter: LangGraph then makes the step again, and only the graphs of `open_graph` keep a ledger.
 
     A tool's `return_direct` counts for nothing here: the model sees what `tool_call` returned.
 
