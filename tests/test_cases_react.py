@@ -91,7 +91,7 @@ def test_the_words_of_the_template_are_no_tool(mode: Mode) -> None:
     told = observations(model.requests[2].messages)[0]
     assert "price, stock" in told
     assert "Action: price[text]" in told
-    assert (output["status"], output["answer"], log) == ("no_answer", None, [])
+    assert (output["status"], output["answer"], log) == ("stuck", None, [])
 
 
 def test_a_run_that_never_finds_the_format_shows_no_scaffold(mode: Mode) -> None:

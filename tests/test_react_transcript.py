@@ -197,6 +197,52 @@ def test_other_actions_between_and_other_inputs_are_not_stuck(mode: Mode) -> Non
     assert run(mode, graph, "?", context={"stuck_after": 2})["status"] == "stuck"
 
 
+@pytest.mark.parametrize("mode", ALL_MODES)
+@pytest.mark.parametrize(
+    "text", ["bob@example.org", "mail bob@example.org: hi", '{"text": "bob@example.org"}']
+)
+def test_the_same_input_is_the_same_where_the_record_has_it_redacted(mode: Mode, text: str) -> None:
+    log = Log()
+    model = acting(*[f"Action: search[{text}]"] * 4)
+    output = run(mode, compiled(model, [log.tool("search")], NAME), "?")
+    assert (output["status"], len(model.requests), len(log)) == ("stuck", 3, 2)
+    assert "bob@" in log[0][1]
+    assert "bob@" not in repr(output)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_other_secrets_are_other_inputs_though_the_record_shows_them_alike(mode: Mode) -> None:
+    log = Log()
+    names = ["bob", "ann", "eve", "bob"]
+    model = acting(*[f"Action: search[{name}@example.org]" for name in names], "Final Answer: 1")
+    output = run(mode, compiled(model, [log.tool("search")], NAME), "?")
+    assert [text.partition("@")[0] for _, text in log] == names
+    assert output["answer"] == "1"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stuck_after", [2, 3])
+@pytest.mark.parametrize("action", ["foo[x]", "foo[bob@example.org]", "foo[]"])
+def test_the_same_action_of_an_unknown_tool_is_stuck_too(
+    mode: Mode, stuck_after: int, action: str
+) -> None:
+    model = acting(*[f"Thought: again\nAction: {action}"] * 4)
+    graph = compiled(model, [Log().tool("search")], NAME)
+    output = run(mode, graph, "?", context={"stuck_after": stuck_after})
+    assert (output["status"], output["answer"]) == ("stuck", None)
+    assert len(model.requests) == stuck_after
+    assert f"{stuck_after} times in a row: foo[" in output["stop_reason"]
+    assert "bob@" not in repr(output)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_unknown_actions_that_differ_end_with_no_answer(mode: Mode) -> None:
+    model = acting(*[f"Action: foo[{n}]" for n in range(4)])
+    output = run(mode, compiled(model, [Log().tool("search")], NAME), "?")
+    assert (output["status"], len(model.requests)) == ("no_answer", 3)
+    assert "3 times in a row" in output["stop_reason"]
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_an_unknown_tool_is_told_the_valid_names_and_the_run_goes_on(mode: Mode) -> None:
     log = Log()

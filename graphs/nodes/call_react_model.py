@@ -13,7 +13,7 @@ from graphs.nodes.call_model import closed_calls, failed_end, new_run
 from graphs.reach import may_run
 from graphs.react.context import ReactContext, settings_of
 from graphs.react.prompt import ReactPrompt
-from graphs.react.replies import Taken, take, without_secrets
+from graphs.react.replies import Taken, take, unless_stuck, without_secrets
 from graphs.react.said import Said
 from graphs.react.turns import turns_of
 from graphs.react.views import Recall, messages_of
@@ -46,7 +46,7 @@ def call_react_model(
     * a reply that names no action that there is gets an Observation that lists those there are and
       shows how one is written; three such replies in a row end the run with `no_answer`;
     * the same action with the same input so many times in a row ends the run as `stuck`, the last
-      one not run.
+      one not run; it is so for an action that there is not, and where inputs hold secrets.
 
     Args:
         source: The model; it is shown no tools but those the prompt describes.
@@ -76,9 +76,8 @@ def call_react_model(
         taken = None
         if asked.reply is not None:
             real, bad = asked.real or asked.reply, progress["empty_replies"]
-            most = settings.stuck_after
-            taken = take(real, listed, allowed, turns=turns, bad=bad, stuck_after=most)
-            taken = yield from without_secrets(taken)
+            taken = yield from without_secrets(take(real, listed, allowed, bad=bad))
+            taken = unless_stuck(taken, turns, settings.stuck_after)
             asked = replace(asked, reply=taken.reply)
         step, names = progress["rounds"] + 1, [tool.name for tool in allowed]
         audit.model_call(scope, asked, step=step, messages=len(sent) + 1, offered=names)

@@ -40,12 +40,14 @@ class Taken:
         result: The Observation, where the action does not get as far as a tool.
         end: How the run ends with this reply, if it does.
         bad: Whether the reply named no action that there is.
+        action: The action as it was written, `name[input]`; None where the reply has none.
     """
 
     reply: AIMessage
     result: ToolMessage | None = None
     end: Ending | None = None
     bad: bool = False
+    action: str | None = None
 
     @property
     def call(self) -> ToolCall:
@@ -58,9 +60,7 @@ def take(
     tools: Sequence[Contract],
     allowed: Sequence[Contract],
     *,
-    turns: Sequence[Turn],
     bad: int,
-    stuck_after: int,
 ) -> Taken:
     """Take a reply for what it is.
 
@@ -71,9 +71,7 @@ def take(
         tools: The tools that exist.
         allowed: Those that this run may use; an action of another is turned away later, as every
             call is.
-        turns: The run's turns so far.
         bad: Bad replies in a row before this one.
-        stuck_after: The same action in a row that ends the run.
     """
     if refusal := refusal_of(reply):
         return Taken(_recorded(reply, str(reply.text)), end=ending(None, "refused", refusal))
@@ -88,13 +86,22 @@ def take(
     if isinstance(parsed, FormatError) or tool is None:
         return _bad(reply, parsed, allowed, bad + 1)
     call = call_of(parsed, tool, f"call_{uuid4().hex[:24]}")
-    recorded = _recorded(reply, parsed.said, call)
-    count = repeats(turns, Turn(recorded, None))
-    if count < stuck_after:
-        return Taken(recorded)
-    reason = f"the same action came {count} times in a row: {tool.name}[{parsed.text[:100]}]"
-    result = failed_result(_as_call(call), f"not executed: {reason}", "limit_reached")
-    return Taken(recorded, result, ending(None, "stuck", reason))
+    return Taken(_recorded(reply, parsed.said, call), action=_written(parsed))
+
+
+def unless_stuck(taken: Taken, turns: Sequence[Turn], most: int) -> Taken:
+    """End the run where the same action came too often in a row, whether it exists or not.
+
+    Args:
+        taken: What was taken, as it is recorded: so are the turns with which it is compared.
+        turns: The run's turns so far.
+        most: The same action in a row that ends the run.
+    """
+    if taken.action is None or (count := repeats(turns, Turn(taken.reply, None))) < most:
+        return taken
+    reason = f"the same action came {count} times in a row: {shorten(taken.action, 160)}"
+    result = failed_result(taken.call, f"not executed: {reason}", "limit_reached")
+    return replace(taken, result=result, end=ending(None, "stuck", reason))
 
 
 def without_secrets(taken: Taken) -> Steps[Taken]:
@@ -104,7 +111,8 @@ def without_secrets(taken: Taken) -> Steps[Taken]:
     if result is not None:
         clean = {"content": redact(result.text), "name": redact(result.name or "")}
         result = result.model_copy(update=clean)
-    return replace(taken, reply=reply, result=result, end=redact_data(taken.end))
+    action = redact(taken.action) if taken.action else taken.action
+    return replace(taken, reply=reply, result=result, end=redact_data(taken.end), action=action)
 
 
 def text_of(reply: AIMessage) -> str:
@@ -145,7 +153,13 @@ def _bad(
         )
         end = ending(None, "no_answer", why)
     recorded = _recorded(reply, parsed.said, call)
-    return Taken(recorded, failed_result(_as_call(call), said, "unknown_tool"), end, bad=True)
+    result = failed_result(_as_call(call), said, "unknown_tool")
+    action = _written(parsed) if isinstance(parsed, Action) else None
+    return Taken(recorded, result, end, bad=True, action=action)
+
+
+def _written(action: Action) -> str:
+    return f"{action.name}[{action.text}]"
 
 
 def _native(reply: AIMessage) -> str | None:

@@ -8,10 +8,11 @@ any other call is. A reply that could not be read as an action carries an invali
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from graphs.calls import made, sealed
 from graphs.models.quirks import answer_text
 from graphs.places import place_of
 from graphs.react.parser import FinalAnswer, parse
@@ -27,10 +28,12 @@ class Turn(NamedTuple):
 
     @property
     def action(self) -> str:
-        """What the turn did, for telling whether another did the same."""
-        made: list[Any] = [[call["name"], call["args"]] for call in self.reply.tool_calls]
-        made += [[call["name"], call["args"]] for call in self.reply.invalid_tool_calls]
-        return json.dumps(made, sort_keys=True, default=str)
+        """What the turn did, for telling whether another did the same: both as they are recorded.
+
+        What was taken out of the arguments is equal where it is equal sealed.
+        """
+        calls = [[call["name"], call["args"], sealed(call)] for call in made(self.reply)]
+        return json.dumps(calls, sort_keys=True, default=str)
 
 
 class Exchange(NamedTuple):
