@@ -167,6 +167,19 @@ def test_notes_may_be_handed_to_a_run_in_another_thread(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_notes_that_a_run_was_handed_are_its_own_also_where_it_never_began(mode: Mode) -> None:
+    model = acting("Final Answer: both", "Final Answer: none")
+    graph = with_store(model)
+    given = {"messages": [("user", "A and B?")], "from_notes": "[x] A [ ] B"}
+    for thread in "ab":
+        run(mode, graph, given, thread=thread, interrupt_before=["call_model"])
+    assert run(mode, graph, None, thread="a")["notes"] == "[x] A [ ] B"
+    assert "> [x] A [ ] B" in sent(model.requests[0])
+    assert run(mode, graph, "C?", thread="b")["notes"] == ""
+    assert "[x] A" not in sent(model.requests[1])
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_every_revision_is_logged_with_its_turn(
     mode: Mode, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -241,6 +254,51 @@ def test_a_revision_that_runs_again_after_a_crash_is_saved_once(
     assert results(output["messages"])[0].text == "notes saved"
     revisions = [r for r in caplog.records if "notes_revision" in r.message]
     assert len(revisions) == 1
+
+
+def before_turn(graph: Any, messages: int) -> dict[str, Any]:
+    """Return the checkpoint before the model call that reads so many messages."""
+    history = graph.get_state_history({"configurable": {"thread_id": "t"}})
+    return next(
+        dict(past.config)
+        for past in history
+        if past.next == ("call_model",) and len(past.values["messages"]) == messages
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fork_has_the_notes_as_they_were_and_takes_none_from_another_branch(mode: Mode) -> None:
+    replies = [note("one"), search(2), note("two"), search(4), "Final Answer: 7"]
+    model = acting(*replies, note("own"), "Final Answer: mid", search(1), "Final Answer: new")
+    graph = with_store(model)
+    assert run(mode, graph, "?")["notes"] == "two"
+    first, mid, late = (before_turn(graph, messages) for messages in (1, 5, 9))
+
+    assert run(mode, graph, None, thread=None, config=mid)["notes"] == "own"
+    assert "> one" in sent(model.requests[5])
+    assert "two" not in sent(model.requests[5])
+    assert run(mode, graph, None, thread=None, config=first)["notes"] == ""
+    assert "> (empty)" in sent(model.requests[7])
+
+    model.replies += ["Final Answer: late"]
+    output = run(mode, graph, None, thread=None, config=late)
+    assert (output["answer"], output["notes"]) == ("late", "two")
+    assert "> two" in sent(model.requests[-1])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_revisions_of_a_fork_are_counted_on_from_its_own(
+    mode: Mode, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = acting(note("one"), note("two"), note("three"), "Final Answer: 7", note("own"))
+    model.replies += ["Final Answer: 8"]
+    graph = with_store(model)
+    run(mode, graph, "?")
+    with caplog.at_level(logging.INFO, logger="rungs.audit"):
+        run(mode, graph, None, thread=None, config=before_turn(graph, 3))
+    told = [json.loads(record.message) for record in caplog.records if record.name == "rungs.audit"]
+    (revision,) = (one for one in told if one["kind"] == "notes_revision")
+    assert (revision["step"], revision["revision"], revision["result"]) == (2, 2, "own")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,9 +1,14 @@
-"""The notes file of a run: one row of the store for each run, which no other run touches."""
+"""The notes file of a run: one row of the store for each run, which no other run touches.
+
+The transcript holds every revision, as a call of `update_notes`, and the row the newest that any
+branch of the run wrote. What the notes are at a checkpoint, its own transcript tells: after a fork
+each branch goes on with its own, whichever of them the row holds.
+"""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg
@@ -35,6 +40,7 @@ class NotesFile:
         run: Id of the question that the run answers.
         user: Whose run it is, for the log.
         turn: The turn that writes.
+        revision: The number that the revision which is written gets.
         call: Id of the call that writes: it writes once, however often it is run.
         limit: Characters (code points) that the notes may have.
     """
@@ -44,6 +50,7 @@ class NotesFile:
     run: str
     user: str | None = None
     turn: int = 0
+    revision: int = 1
     call: str = ""
     limit: int = 0
 
@@ -73,22 +80,19 @@ def update_notes(text: str, file: Annotated[NotesFile, InjectedToolArg]) -> str:
             f"the notes have {len(kept):,} characters, at most {file.limit:,} are allowed: "
             "write a shorter version; the old notes were kept"
         )
-    revision = None
     if file.store is not None:
         item = file.store.get(file.namespace, file.run)
         if not _is_notes(item):
             raise NotesFileError("the stored notes can't be read, and were left as they are")
-        old: Mapping[str, Any] = item.value if item else {}
-        if old.get("call") == file.call:
+        if item is not None and item.value.get("call") == file.call:
             return SAVED
-        revision = int(old.get("revision", 0)) + 1
-        value = {"text": kept, "revision": revision, "turn": file.turn, "call": file.call}
+        value = {"text": kept, "revision": file.revision, "turn": file.turn, "call": file.call}
         file.store.put(file.namespace, file.run, value, index=False)
     audit.log(
         audit.Event(
             kind="notes_revision",
             step=file.turn,
-            revision=revision,
+            revision=file.revision,
             characters=len(kept),
             result=kept,
             thread=file.thread,
@@ -125,6 +129,7 @@ def _file_of_call(scope: CallScope) -> NotesFile:
         run=newest_question(state["messages"]).id or "",
         user=runtime.context.user,
         turn=progress.get("rounds", 0),
+        revision=_saved.of(state["messages"], lambda saved: saved.revision) + 1,
         call=scope.call_id,
         limit=runtime.context.notes_limit,
     )
@@ -152,7 +157,7 @@ def begin_notes(file: NotesFile, text: str) -> Steps[None]:
 def read_notes_file(
     file: NotesFile, messages: Sequence[BaseMessage], begun_with: str
 ) -> Steps[str]:
-    """Read the notes; without a store, out of the transcript, which holds every revision.
+    """Read the notes as they are at the end of a transcript.
 
     Args:
         file: The notes file.
@@ -162,15 +167,18 @@ def read_notes_file(
     Returns:
         The notes, "" where there are none, or a line that says that they can't be read.
     """
+    text, call = _saved.of(messages, lambda saved: (saved.text, saved.call))
+    told = begun_with if text is None else redact(clean_text(text))
     store = file.store
     if store is None:
-        return _last_saved(messages, begun_with)
+        return told
     where, key = file.namespace, file.run
     item = yield Wait(lambda: store.get(where, key), lambda: store.aget(where, key))
     if not _is_notes(item):
         logger.warning("the notes of a run in thread %s can't be read", file.thread)
         return UNREADABLE
-    return str(item.value["text"]) if item else ""
+    is_of_branch = item is not None and text is not None and item.value.get("call") == call
+    return str(item.value["text"]) if item and is_of_branch else told
 
 
 def _is_notes(item: Item | None) -> bool:
@@ -185,27 +193,28 @@ class _Saved:
 
     Attributes:
         text: What it says; None before the first one.
+        call: Id of the call that saved it.
+        revision: How many there are.
         asked: Texts of the calls that have no result yet, by call id.
     """
 
     text: str | None = None
+    call: str | None = None
+    revision: int = 0
     asked: dict[str | None, str] = field(default_factory=dict)
 
     def take(self, message: BaseMessage, _: int) -> None:
         """Take one more message in; a question begins a new run."""
         if isinstance(message, HumanMessage):
-            self.text = None
+            self.text, self.call, self.revision = None, None, 0
         elif isinstance(message, AIMessage):
             calls = [call for call in message.tool_calls if call["name"] == update_notes.__name__]
             self.asked = {call["id"]: str(call["args"].get("text", "")) for call in calls}
         elif isinstance(message, ToolMessage) and message.tool_call_id in self.asked:
             text = self.asked.pop(message.tool_call_id)
-            self.text = text if message.text == SAVED else self.text
+            if message.text == SAVED:
+                self.text, self.call = text, message.tool_call_id
+                self.revision += 1
 
 
 _saved = Reading(_Saved, _Saved.take)
-
-
-def _last_saved(messages: Sequence[BaseMessage], begun_with: str) -> str:
-    text = _saved.of(messages, lambda saved: saved.text)
-    return begun_with if text is None else redact(clean_text(text))

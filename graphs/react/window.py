@@ -1,7 +1,9 @@
 """The notes at the top of the prompt, and the last turns below them (seed "ReAct", To-do notes)."""
 
 from collections.abc import Sequence
-from typing import NotRequired
+from typing import Annotated, NotRequired
+
+from langgraph.channels import EphemeralValue
 
 from graphs.asking import Asked
 from graphs.errors import UsageError
@@ -33,9 +35,15 @@ class NotesOutput(Output):
 
 
 class NotesState(State):
-    """The shared state, and the notes that the run began with and ended with."""
+    """The shared state, and the notes that the run began with and ended with.
 
-    from_notes: NotRequired[str | None]
+    Attributes:
+        from_notes: What the input gave. It is gone after the run's first step, and before it when
+            another question comes: a run that was killed hands nothing on to the next one.
+        notes: What the run began with, until it ends.
+    """
+
+    from_notes: NotRequired[Annotated[str | None, EphemeralValue]]
     notes: NotRequired[str | None]
 
 
@@ -45,6 +53,8 @@ class NotesWindow:
     It keeps true that
     * the notes are above the question and the turns, as they are now, in every prompt;
     * each run has a notes file of its own, begun empty or with the notes it is given;
+    * the notes are those of the branch, as of its newest turn: a fork sees nothing that another
+      branch noted, and takes nothing from it;
     * notes that are longer than the limit allows, because it was lowered, are shown with their
       middle left out, and kept whole;
     * no line of the notes can be read as a keyword.
@@ -56,7 +66,7 @@ class NotesWindow:
         if given is not None and not isinstance(given, str):
             raise UsageError(f"from_notes must be text, not {type(given).__name__}")
         yield from begin_notes(file_of(state, scope), given or "")
-        return {"notes": given or "", "from_notes": None}
+        return {"notes": given or ""}
 
     def view(self, turns: Sequence[Turn], state: State, scope: Scope) -> Steps[View]:
         """Show the notes, and the turns of the window."""
