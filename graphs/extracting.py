@@ -11,6 +11,7 @@ from typing import Any
 from langchain_core.messages import HumanMessage
 
 from graphs.thread_graph import ThreadGraph
+from graphs.threads import aended_with
 
 FINISHED = ("record", "rejected")
 """How a text stands that need not be asked about again; a model that failed is asked again."""
@@ -124,9 +125,10 @@ async def _one(
 ) -> Extracted:
     config: Any = {"configurable": {"thread_id": thread_id}, "metadata": dict(metadata)}
     known = await graph.aget_state(config)
-    if not again and not known.next and known.values.get("status") in FINISHED:
+    status = await aended_with(graph.memory, thread_id)
+    if not again and status in FINISHED:
         return _extracted(thread_id, known.values, None)
-    goes_on = bool(known.next) and not again
+    goes_on = bool(known.values) and status is None and not again
     given = None if goes_on else {"messages": [HumanMessage(text)]}
     values = await graph.ainvoke(given, config, context=dict(context))
     return _extracted(thread_id, values, values.get("usage"))

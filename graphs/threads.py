@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.constants import START
 from langgraph.store.base import Item
 
 from graphs.entering import NAMESPACE, SETTINGS
@@ -104,12 +106,24 @@ def stopped_early(memory: Memory, thread_id: str) -> dict[str, Any] | None:
     None where the newest run of the thread did not stop early.
     """
     item, saved = memory.store.get(NAMESPACE, thread_id), _saved(memory, thread_id)
-    values = saved.checkpoint["channel_values"] if saved else {}
-    if item is None or values.get("status") != "stopped_early":
+    if item is None or saved is None or _ended_with(saved) != "stopped_early":
         return None
     if _unrecorded(item.value, saved) is not None:
         return None
-    return {"messages": [("user", item.value["question"])], "from_notes": values.get("notes")}
+    notes = saved.checkpoint["channel_values"].get("notes")
+    return {"messages": [("user", item.value["question"])], "from_notes": notes}
+
+
+def ended_with(memory: Memory, thread_id: str) -> str | None:
+    """Return the status of a thread's newest run; None where it has not ended, or there is none."""
+    saved = _saved(memory, thread_id)
+    return _ended_with(saved) if saved else None
+
+
+async def aended_with(memory: Memory, thread_id: str) -> str | None:
+    """Do what `ended_with` does, without blocking the loop."""
+    saved = await memory.saver.aget_tuple(_newest(thread_id))
+    return _ended_with(saved) if saved else None
 
 
 def list_threads(memory: Memory, user_id: str | None = None) -> list[Thread]:
@@ -163,9 +177,7 @@ def _status(memory: Memory, item: Item) -> str:
         return "unfinished"
     if _is_waiting(saved):
         return "waiting"
-    if saved.metadata.get("source") == "input":
-        return "unfinished"
-    return str(saved.checkpoint["channel_values"].get("status") or "unfinished")
+    return _ended_with(saved) or "unfinished"
 
 
 def check_answer(memory: Memory, thread_id: str, answer: Any) -> None:
@@ -204,8 +216,25 @@ def _pauses(saved: CheckpointTuple) -> list[Any]:
     return [pauses for task, channel, pauses in writes if channel == INTERRUPT and task not in done]
 
 
+def _ended_with(saved: CheckpointTuple) -> str | None:
+    """Return the status that a checkpoint's newest run ended with.
+
+    The status of the run before stands there until the new one's is written, and what LangGraph
+    calls `next` is empty while the writes of a step wait for its checkpoint: neither tells. The
+    versions of channels do: a status is the newest run's if no input came after it.
+    """
+    status = saved.checkpoint["channel_values"].get("status")
+    versions: Mapping[str, Any] = saved.checkpoint["channel_versions"]
+    came = versions.get(START)
+    return str(status) if status and (came is None or versions["status"] >= came) else None
+
+
 def _saved(memory: Memory, thread_id: str) -> CheckpointTuple | None:
-    return memory.saver.get_tuple({"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}})
+    return memory.saver.get_tuple(_newest(thread_id))
+
+
+def _newest(thread_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
 
 
 def _unrecorded(record: Mapping[str, Any], saved: CheckpointTuple | None) -> str | None:

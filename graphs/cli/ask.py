@@ -13,6 +13,7 @@ from graphs.cli.receipt import BESIDE, as_json, next_command, receipt, rungs_tol
 from graphs.cli.screen import Screen
 from graphs.cli.settings import DEFAULT_GRAPH
 from graphs.errors import UsageError
+from graphs.threads import ended_with
 
 WAITING = EXIT_CODES["waiting"]
 
@@ -55,7 +56,14 @@ def _converse(graph: Any, run: Run, thread_id: str, screen: Screen) -> tuple[End
     else:
         waiting = pause_in(graph, thread_id).calls
         if not waiting:
-            raise UsageError(f"nothing in thread {thread_id} waits for an answer")
+            raise UsageError(
+                f"nothing in thread {thread_id} waits for an answer"
+                + (
+                    ""
+                    if ended_with(graph.memory, thread_id)
+                    else f"; the run has not ended: `rungs resume {thread_id}` goes on with it"
+                )
+            )
         decisions = run.answer.decisions(waiting)
         ended = follow(graph, run, thread_id, screen, decisions)
         if ended["pause"].problem:

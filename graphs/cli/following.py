@@ -16,7 +16,7 @@ from graphs.cli.settings import Settings
 from graphs.cli.steps import Steps
 from graphs.control import controlled
 from graphs.entering import NAMESPACE
-from graphs.threads import unrecorded_question
+from graphs.threads import ended_with, unrecorded_question
 from graphs.usage import spent_beside, usage_of
 
 
@@ -38,6 +38,9 @@ class Run:
     thread_id: str | None = None
     answer: Answer | None = None
 
+
+STOPPED_EARLY = "stopped_early"
+"""The status of a run that another one goes on with."""
 
 Ended = dict[str, Any]
 """How a run stands: answer, status, stop_reason and usage, and the `Pause` it is in."""
@@ -68,15 +71,15 @@ def follow(
     asked = [] if question is None else [HumanMessage(question)]
     known = _began(graph, thread_id)
     before = graph.get_state(config)
-    goes_on = before.next or before.values.get("status") == "stopped_early"
-    if not asked and not goes_on:
+    status = ended_with(graph.memory, thread_id)
+    if not asked and decisions is None and status and status != STOPPED_EARLY:
         screen.text(f"thread {thread_id}", "dim")
         return _outcome(before.values)
     if not asked and decisions is None and before.interrupts:
         screen.text(f"thread {thread_id}", "dim")
         return _paused(graph, config)
     transcript = [*(before.values.get("messages") or ()), *asked]
-    if not asked and before.values.get("status") == "stopped_early":
+    if not asked and status == STOPPED_EARLY:
         transcript.append(
             HumanMessage(graph.memory.store.get(NAMESPACE, thread_id).value["question"])
         )
