@@ -55,10 +55,10 @@ def tool_call(scope: "Scope", call: ToolCall, result: ToolMessage, *, step: int)
         _log(scope, told_by_result(result, step, call["args"]))
 
 
-def compaction(scope: "Scope", record: BaseMessage, failures: Iterable[str], *, step: int) -> None:
+def compaction(scope: "Scope", record: BaseMessage, *, step: int) -> None:
     """Log a compaction, and why the summarizer was asked again or in vain."""
     if logger.isEnabledFor(logging.INFO):
-        _log(scope, {**told_by_compaction(record, step), "failure": "; ".join(failures) or None})
+        _log(scope, told_by_compaction(record, step))
 
 
 def log(event: Event) -> None:

@@ -53,6 +53,7 @@ class Event:
         tokens_after: And after it.
         counted_by: How they were counted.
         failure: Why a summarizer was asked again, or in vain.
+        left_out: Earlier exchanges of the thread that a compaction left out.
         thread: The thread, where the event was logged as it happened.
         user: The user, likewise.
     """
@@ -83,6 +84,7 @@ class Event:
     tokens_after: int | None = None
     counted_by: str | None = None
     failure: str | None = None
+    left_out: int | None = None
     thread: str | None = None
     user: str | None = None
 
@@ -140,6 +142,8 @@ def _clean(told: Told) -> Event:
     """Make an event whose texts are redacted, whoever wrote them into the transcript."""
     arguments = told.get("arguments")
     clean = {"result": redact(told["result"]), "arguments": redact_data(arguments)}
+    if failure := told.get("failure"):
+        clean["failure"] = redact(failure)
     return Event(**{**told, **clean})
 
 
@@ -188,13 +192,21 @@ def told_by_compaction(record: BaseMessage, step: int) -> Told:
     """Tell of a compaction, by the record that it left in the transcript."""
     about = record.additional_kwargs[COMPACTION]
     usage = record.usage_metadata if isinstance(record, AIMessage) else None
-    text = str(record.text)
+    text, gone, failure = str(record.text), about.get("left_out") or 0, about.get("failure")
+    asked = bool(about["made"] or about.get("dropped", 1))
+    if asked and not about["made"]:
+        text = f"no summary was made{f' ({failure})' if failure else ''}: {text}"
+    if gone:
+        exchanges = f"{gone} earlier exchange{'s' * (gone != 1)} left out"
+        text = f"{exchanges}; {text}" if asked else exchanges
     return {
         "kind": "compaction",
         "step": step,
-        "status": "success" if about["made"] else "error",
+        "status": "success" if about["made"] or not asked else "error",
         "seconds": record.response_metadata.get("seconds"),
-        "result": text if about["made"] else f"no summary was made: {text}",
+        "result": text,
+        "failure": failure,
+        "left_out": gone or None,
         "model": record.response_metadata.get("model_name"),
         "input_tokens": usage["input_tokens"] if usage else None,
         "output_tokens": usage["output_tokens"] if usage else None,

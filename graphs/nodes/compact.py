@@ -13,10 +13,12 @@ from graphs.react.counting import Count
 from graphs.react.summarizing import Summarizer, Summary
 from graphs.react.summary import Compacted, compacted, window_of
 from graphs.react.turns import turns_of
+from graphs.react.views import earlier_of
 from graphs.state import State, begin, ending, progress_of
 from graphs.transcript import COMPACTION, newest_question
 from graphs.usage import spent_beside, usage_of
 from graphs.waiting import Steps
+from tools import redact
 
 
 def compact(
@@ -29,8 +31,9 @@ def compact(
       changes;
     * the newest turns are kept word for word, and turns go whole;
     * a summarizer that fails is asked once more; then the oldest half of the turns is dropped, and
-      the log says that no summary was made; no error text comes into the window;
-    * what is counted before and after is logged;
+      the log says that no summary was made, and why; no error text comes into the window;
+    * where that is not enough, earlier exchanges of the thread are left out, the oldest first;
+    * what is counted before and after, and what was left out, is logged;
     * a window that is still over the threshold, or that holds nothing to take out, ends the run as
       `context_exhausted`, with the summary.
 
@@ -48,26 +51,39 @@ def compact(
         done, turns = compacted(messages, question), turns_of(messages, question)
         before, here = window_of(state), turns[done.through :]
         tokens = before["tokens"] if before else 0
-        update: Update = {"window": {**before, "exhausted": True} if before else None}
-        over, spent = True, spent_beside(state)
+        refused, over, spent = (
+            before is not None and before["overflowed"],
+            True,
+            spent_beside(state),
+        )
+        summary, count, left_out = None, None, 0
         if len(here) > settings.kept_turns:
             summary = yield from summarizer.summarize(done, here, state, scope)
-            done = Compacted(summary.text, done.through + summary.dropped)
+            done = done._replace(text=summary.text, through=done.through + summary.dropped)
             count = yield from counter.count(turns, done, state, scope, fresh=True)
-            record = _record(summary, done, tokens, count)
+            over, refused = count.tokens >= settings.threshold, False
+            spent += summary.spent
+        shown = len(earlier_of(messages, question, done.earlier))
+        if over and shown:
+            most = shown // 2 if refused else shown - 1
+            done, count = yield from counter.with_less(turns, done, state, scope, most=most)
+            left_out, refused = shown - (done.earlier or 0), False
+            over = count.tokens >= (settings.threshold if summary else settings.ceiling)
+        if count is None:
+            update: Update = {"window": {**before, "exhausted": True} if before else None}
+        else:
+            record = _record(summary, done, tokens, count, left_out)
             progress = progress_of(state, question) or begin(question, settings.cap)
-            audit.compaction(scope, record, summary.failures, step=progress["rounds"])
-            tokens, over = count.tokens, count.tokens >= settings.threshold
+            audit.compaction(scope, record, step=progress["rounds"])
+            tokens = count.tokens
             full = window(settings, count, turns=len(turns), done=done, exhausted=over)
             update = {"messages": [record], "window": full}
-            if summary.spent:
-                spent += summary.spent
+            if summary is not None and summary.spent:
                 update["spent"] = spent
         if over:
             recorded = [*messages, *update.get("messages", [])]
             cost = usage_of(recorded, question, source.name(settings), beside=spent)
-            overflowed = before is not None and before["overflowed"] and "messages" not in update
-            reason = _why(settings, tokens, alone=not turns, overflowed=overflowed)
+            reason = _why(settings, tokens, alone=not turns, overflowed=refused)
             end = ending(None, "context_exhausted", reason)
             update |= {**end, "usage": cost, "summary": done.text or None}
         return update
@@ -88,16 +104,22 @@ def _why(settings: CompactionContext, tokens: int, *, alone: bool, overflowed: b
     )
 
 
-def _record(summary: Summary, done: Compacted, tokens: int, count: Count) -> AIMessage:
+def _record(
+    summary: Summary | None, done: Compacted, tokens: int, count: Count, left_out: int
+) -> AIMessage:
     """Write a compaction down as the one record it has: the summary, and what it stands for."""
+    failures = summary.failures if summary else ()
     told = {
         "through": done.through,
-        "dropped": summary.dropped,
-        "made": summary.reply is not None,
+        "dropped": summary.dropped if summary else 0,
+        "made": summary is not None and summary.reply is not None,
+        "failure": redact("; ".join(dict.fromkeys(failures))) or None,
+        "earlier": done.earlier,
+        "left_out": left_out,
         "tokens_before": tokens,
         "tokens_after": count.tokens,
         "counted_by": count.by,
     }
-    reply = summary.reply or AIMessage("", id=str(uuid4()))
+    reply = (summary.reply if summary else None) or AIMessage("", id=str(uuid4()))
     changes = {"content": done.text, "tool_calls": [], "invalid_tool_calls": []}
     return reply.model_copy(update={**changes, "additional_kwargs": {COMPACTION: told}})

@@ -67,6 +67,34 @@ class WindowCounter:
         counts: Count = yield Wait(counted, lambda: asyncio.to_thread(counted))
         return counts
 
+    def with_less(
+        self, turns: Sequence[Turn], done: Compacted, state: State, scope: Scope, *, most: int
+    ) -> Steps[tuple[Compacted, Count]]:
+        """Leave earlier exchanges of the thread out, the oldest first, until the window fits.
+
+        Args:
+            turns: The run's turns.
+            done: Its newest compaction.
+            state: The state.
+            scope: The run.
+            most: How many may be shown.
+
+        Returns:
+            The compaction with as many as the threshold leaves room for, and its count; with none,
+            where even that is too much.
+        """
+        threshold = settings_of(scope.context, CompactionContext).threshold
+        least, counts = 0, None
+        while counts is None or least < most:
+            shown = (least + most + 1) // 2
+            fewer = done._replace(earlier=shown)
+            found: Count = yield from self.count(turns, fewer, state, scope, fresh=True)
+            if found.tokens < threshold or not shown:
+                least, counts = shown, found
+            else:
+                most = shown - 1
+        return done._replace(earlier=least), counts
+
 
 def _answered(
     turns: Sequence[Turn], done: Compacted, sent: Sequence[BaseMessage]
@@ -117,12 +145,11 @@ def window(
     exhausted: bool = False,
 ) -> Window:
     """Write down how full the window is."""
-    threshold = settings.threshold
     return Window(
         tokens=count.tokens,
         by=count.by,
-        threshold=threshold,
-        ceiling=threshold + (settings.context_window - threshold) // 2,
+        threshold=settings.threshold,
+        ceiling=settings.ceiling,
         droppable=max(0, turns - done.through - settings.kept_turns),
         compacted=done.through > 0,
         exhausted=exhausted,

@@ -118,3 +118,8 @@ class CompactionContext(ReactContext):
     def threshold(self) -> int:
         """Tokens from which on the history is summarized."""
         return max(1, math.ceil(self.context_window * self.compact_at))
+
+    @property
+    def ceiling(self) -> int:
+        """Tokens from which on no turn is waited for any more, half-way to the window's end."""
+        return self.threshold + (self.context_window - self.threshold) // 2

@@ -74,10 +74,12 @@ class Compacted(NamedTuple):
     Attributes:
         text: What stands for the turns that were taken out; "" before the first compaction.
         through: How many turns it stands for, from the first one on.
+        earlier: Earlier exchanges of the thread that are shown at most; None: as many as have room.
     """
 
     text: str
     through: int
+    earlier: int | None = None
 
 
 NOT_COMPACTED = Compacted("", 0)
@@ -89,7 +91,7 @@ def compacted(messages: Sequence[BaseMessage], question: str) -> Compacted:
     if newest is None:
         return NOT_COMPACTED
     told = newest.additional_kwargs[COMPACTION]
-    return Compacted(str(newest.text), int(told.get("through", 0)))
+    return Compacted(str(newest.text), int(told.get("through", 0)), told.get("earlier"))
 
 
 class Summarized:
@@ -130,8 +132,9 @@ class Summarized:
 def view_of(turns: Sequence[Turn], done: Compacted) -> View:
     """Show the turns that a compaction left, below what stands for the others."""
     if not done.through:
-        return View(turns)
-    return View(turns[done.through :], below=f"{HEADING}\n{quoted(done.text)}")
+        return View(turns, earlier=done.earlier)
+    below = f"{HEADING}\n{quoted(done.text)}"
+    return View(turns[done.through :], below=below, earlier=done.earlier)
 
 
 def window_of(state: Any) -> Window | None:

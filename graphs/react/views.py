@@ -11,7 +11,7 @@ from graphs.asking import Asked
 from graphs.node import Scope, Update
 from graphs.places import system_messages
 from graphs.react.keywords import behind_keyword
-from graphs.react.turns import Turn, exchanges
+from graphs.react.turns import Exchange, Turn, exchanges
 from graphs.state import State
 from graphs.transcript import INTERRUPTED
 from graphs.waiting import Steps
@@ -31,11 +31,13 @@ class View:
         turns: The turns that are shown, word for word.
         above: What stands above the question.
         below: What stands below it.
+        earlier: Earlier exchanges of the thread that are shown at most; None: as many as have room.
     """
 
     turns: Sequence[Turn]
     above: str = ""
     below: str = ""
+    earlier: int | None = None
 
 
 class Recall(Protocol):
@@ -99,7 +101,8 @@ def messages_of(
         closing: What is said last.
     """
     written = system_messages(messages)
-    written += _earlier(messages, question.id or "")
+    for told in reversed(earlier_of(messages, question.id or "", view.earlier)):
+        written += [HumanMessage(told.question), AIMessage(told.answer)]
     asked = opening.render(question=str(question.text))
     parts = [part for part in (view.above, asked, view.below) if part]
     others = [] if isinstance(question.content, str) else _no_text(question.content)
@@ -134,14 +137,23 @@ def observation(turn: Turn, most: int) -> str:
     return shown(bisect_right(range(most), most, key=lambda room: len(shown(room))) - 1)
 
 
-def _earlier(messages: Sequence[BaseMessage], question: str) -> list[BaseMessage]:
-    shown: list[BaseMessage] = []
+def earlier_of(
+    messages: Sequence[BaseMessage], question: str, most: int | None = None
+) -> list[Exchange]:
+    """Return the earlier exchanges of the thread that are shown, newest first.
+
+    Args:
+        messages: The transcript.
+        question: Id of the question of the run.
+        most: How many they may be; None: as many as have room.
+    """
+    shown: list[Exchange] = []
     room = EARLIER_CHARACTERS
-    for asked, answer in exchanges(messages, question):
-        room -= len(asked) + len(answer)
-        if room < 0:
+    for exchange in exchanges(messages, question):
+        room -= sum(map(len, exchange))
+        if room < 0 or len(shown) == most:
             break
-        shown = [HumanMessage(asked), AIMessage(answer), *shown]
+        shown.append(exchange)
     return shown
 
 
