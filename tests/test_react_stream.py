@@ -24,6 +24,8 @@ from tests.test_react_parser import HEADS, HOSTILE, TEXTS
 
 FORGED = "Thought: a\nAction: f[1]\nObservation: 9\nThought: b\nAction: g[2]\nFinal Answer: 3"
 SAID = "Thought: a\nAction: f[1]"
+LATE = "x\nObservation: 9\n</think>\nThought: look\nAction: f[1]"
+"""Thinking that a template opened, with an Observation in it."""
 
 
 def let_go(text: str, sizes: Iterator[int]) -> tuple[str, str]:
@@ -42,17 +44,21 @@ def let_go(text: str, sizes: Iterator[int]) -> tuple[str, str]:
 @example("```json\nThought: a\nFinal Answer: 3\n```\n", [1])
 @example('Action: f[{"a": "]"}] and more', [1])
 @example('Action: f["a" ] b] and more', [1])
+@example(LATE, [1])
+@example(f"{LATE}\n{LATE}", [100])
+@example("Action: f[1]\nObservation: 9\n</think>\nAction: g[2]", [3])
 @example("**Action:**\nf[1] and more\n\u200fObservation: 2", [1])
 def test_however_a_reply_is_cut_the_pieces_make_up_what_is_recorded(
     text: str, sizes: list[int]
 ) -> None:
     told, read = let_go(text, itertools.cycle(sizes))
     said = parse(text).said.strip()
+    assert parse(read) == parse(text)
     tag = re.search(r"<(/?)(?:think|thinking|thought|reasoning)>", text, re.IGNORECASE)
     if tag and tag.group(1):  # the end of a thinking whose beginning was not marked
+        assert told.strip().endswith(said)
         return
     assert told.strip() == said
-    assert parse(read) == parse(text)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +68,7 @@ def test_however_a_reply_is_cut_the_pieces_make_up_what_is_recorded(
         (f"{SAID} and so on\nFinal Answer: 3", SAID),
         ("<think>maybe\nAction: wipe[all]</think>\nAction: f[1]", "Action: f[1]"),
         ("well, well\n</think>\nAction: f[1]", "Action: f[1]"),
+        (LATE, "x"),
         ("```\nAction: f[1]\n```", "Action: f[1]"),
         ("Final Answer: see\n```\ncode\n```", "Final Answer: see\n```\ncode\n```"),
         ("It is 7.", "It is 7."),
@@ -142,6 +149,18 @@ def test_the_tokens_of_a_run_are_those_that_are_recorded(mode: Mode, name: str) 
     assert told == replies(output["messages"])
     assert list(told.values()) == [SAID, "Thought: b\nAction: f[2]", "Final Answer: 7"]
     assert log == [("f", "1"), ("f", "2")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_reply_is_the_same_streamed_or_whole_where_its_thinking_ends_late(mode: Mode) -> None:
+    replies = [LATE, "well\n</think>\nAction: f[2]", "Final Answer: 7"]
+    ran, streamed = Log(), Log()
+    output = run(mode, compiled(acting(*replies), [ran.tool("f")], "react_transcript"), "?")
+    graph = compiled(acting(*replies), [streamed.tool("f")], "react_transcript")
+    told, last = tokens(mode, graph)
+    assert ran == streamed == [("f", "2")]
+    texts = [[str(m.text) for m in end["messages"] if m.type == "ai"] for end in (output, last)]
+    assert texts[0] == texts[1] == list(told.values()) == ["x", "Action: f[2]", "Final Answer: 7"]
 
 
 @pytest.mark.parametrize("mode", MODES)

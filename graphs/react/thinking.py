@@ -17,7 +17,8 @@ class Thinking:
 
     * A block that never ends takes the rest of the text with it.
     * An end without a beginning, which templates leave that open the tag in the prompt, takes what
-      is before it.
+      is before it; but none behind an `Observation:` does: a server that honours the stop sequence
+      sends nothing of that, and a stream is not read so far.
     * Behind an `Action:` or a `Final Answer:` a tag is the model's own text and stays.
 
     The text may come in pieces; what may become a tag is held back until the next one.
@@ -28,7 +29,7 @@ class Thinking:
         self._inside: str | None = None
         self._tags = 0
         self._line = ""  # the unfinished line of what was kept, without the blanks before it
-        self._decided = False
+        self._decided = self._over = False  # whether a keyword has come; an Observation
 
     def push(self, piece: str) -> list[str | None]:
         """Take a piece.
@@ -46,7 +47,7 @@ class Thinking:
                 if closes and name == self._inside:
                     self._inside, place = None, tag.end()
             elif closes:
-                if self._tags == 1:
+                if self._tags == 1 and not self._is_over(text[place : tag.start()]):
                     kept, place = [None], tag.end()
                     self._line, self._decided = "", False
             elif not self._decided:
@@ -70,11 +71,20 @@ class Thinking:
         if not text:
             return
         kept.append(text)
-        if self._decided:
-            return
+        if not self._decided or not (self._over or self._tags):
+            self._look(text)
+
+    def _is_over(self, text: str) -> bool:
+        """Tell whether an Observation has come, up to the end of a text."""
+        return self._over or self._look(text)
+
+    def _look(self, text: str) -> bool:
         *whole, rest = f"{self._line}{text}\0".splitlines()
         self._line = rest[:-1].lstrip()[:_LINE_START]
-        self._decided = any(map(_decides, [*whole, self._line]))
+        found = {one.keyword for one in map(keyword_of, [*whole, self._line]) if one}
+        self._decided = self._decided or bool(found - {"thought"})
+        self._over = self._over or "observation" in found
+        return self._over
 
 
 def without_thinking(text: str) -> str:
@@ -93,9 +103,3 @@ def _begun(text: str) -> int:
         return 0
     end = text[start:].lower()
     return len(end) if any(tag.startswith(end) for tag in _TAGS) else 0
-
-
-def _decides(line: str) -> bool:
-    """Tell whether a line says what the reply is."""
-    found = keyword_of(line)
-    return found is not None and found.keyword != "thought"
