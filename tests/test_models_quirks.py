@@ -277,12 +277,12 @@ def test_a_chunk_becomes_a_message() -> None:
     assert type(normalize_reply(AIMessageChunk(content="hi"))) is AIMessage
 
 
-@pytest.mark.parametrize("counts", [(0, 0), (3, 4)])
+@pytest.mark.parametrize("counts", [(-5, 3), (3, -1), (0, 0), (3, 4)])
 def test_usage_that_counts_nothing_is_unknown(counts: tuple[int, int]) -> None:
     taken, given_ = counts
     usage: Any = {"input_tokens": taken, "output_tokens": given_, "total_tokens": taken + given_}
     reply = normalize_reply(AIMessage("a", usage_metadata=usage))
-    assert reply.usage_metadata == (usage if any(counts) else None)
+    assert reply.usage_metadata == (usage if any(counts) and min(counts) >= 0 else None)
     assert normalize_reply(AIMessage("a")).usage_metadata is None
 
 

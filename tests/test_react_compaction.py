@@ -13,7 +13,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graphs import GRAPHS, open_graph
+from graphs import GRAPHS, audit, open_graph
+from graphs.cli.telling import tell
+from graphs.errors import UsageError
 from graphs.models import ScriptedModel, retry
 from graphs.models.errors import ModelReplyError
 from graphs.models.replies import Request
@@ -217,8 +219,10 @@ def test_after_two_failures_the_oldest_half_is_dropped_and_the_log_says_so(
     assert "3 turns dropped without a summary" in sent(seventh)
     (event,) = [one for one in events(caplog) if one["kind"] == "compaction"]
     assert event["status"] == "error"
-    assert event["result"].startswith("no summary was made")
-    assert event["failure"]
+    assert event["result"].startswith(f"no summary was made ({event['failure']})")
+    (read,) = [one for one in audit.events(output["messages"]) if one.kind == "compaction"]
+    assert (read.result, read.failure) == (event["result"], event["failure"])
+    assert event["failure"] in tell(read, 400)
     assert output["answer"] == "done"
     assert len(results(output["messages"])) == 6
 
@@ -240,6 +244,42 @@ def test_each_compaction_is_logged_with_tokens_before_and_after_and_how_they_wer
         assert (one["tokens_before"], one["tokens_after"]) == (160_000, 10_000)
         assert one["counted_by"] == "token_counter"
     assert [one["step"] for one in told] == [6, 9, 12]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_why_no_summary_was_made_is_told_without_secrets(mode: Mode) -> None:
+    model = Playing.of(lambda _: ValueError("no access for bob@example.org"), last=6)
+    output = run(mode, graph_of(model, over_from(6)), QUESTION)
+    assert "bob@" not in repr(output["messages"])
+    (read,) = [one for one in audit.events(output["messages"]) if one.kind == "compaction"]
+    assert "no access for" in str(read.result)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("usage", [(-5, 3), (10, -1), (10, 1), (0, 0)])
+def test_a_usage_that_can_not_be_true_does_not_keep_a_run_from_compacting(
+    mode: Mode, usage: tuple[int, int]
+) -> None:
+    def reply(messages: Any, _: Any) -> Any:
+        summarizes = "compress the history" in str(messages[0].text)
+        told = {"input_tokens": usage[0], "output_tokens": usage[1]}
+        return {"text": "SUM" if summarizes else search(len(messages)), "usage": told}
+
+    model = ScriptedModel(replies=[reply] * 60)
+    graph = graph_of(model, answer=lambda text: f"{text} " * 200)
+    run(mode, graph, QUESTION, context={"context_window": 3000, "max_turns": 9})
+    asked = [request for request in model.requests if is_summarizer(request)]
+    assert asked
+    assert all(len(sent(request)) < 3000 * 3.5 for request in model.requests)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_token_counter_that_fails_is_named_in_one_sentence(mode: Mode) -> None:
+    model = Playing.of(lambda _: "SUM", last=2)
+    with pytest.raises(UsageError) as raised:
+        run(mode, graph_of(model, lambda messages: 1 // (len(messages) - 2)), QUESTION)
+    assert str(raised.value).startswith("token_counter failed: ZeroDivisionError: integer division")
+    assert len(str(raised.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -14,6 +14,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from graphs.errors import UsageError
 from graphs.react import counting
 from graphs.react.counting import Count, count
 from graphs.react.identifiers import MOST, Seen, missing_from
@@ -62,6 +63,20 @@ def test_a_model_that_told_its_usage_is_believed_and_the_rest_is_added() -> None
     assert count(request, answered=(1, reply(1000, 50, thought=40))) == Count(1010 + 104, "usage")
     unknown = AIMessage("Action: f[1]")
     assert count(request, answered=(1, unknown)).by == "estimate"
+
+
+def test_a_usage_too_small_to_be_true_is_not_believed() -> None:
+    request = [SystemMessage("word " * 3000), AIMessage("Action: f[1]"), HumanMessage("Obs")]
+    whole = count(request)
+    assert (whole.by, whole.tokens > 4000) == ("estimate", True)
+    assert count(request, answered=(1, reply(10, 1))) == whole
+    assert count(request, answered=(1, reply(2000, 1))).by == "usage"
+
+
+@pytest.mark.parametrize("told", [None, "many", -5, float("nan"), float("inf"), [1]])
+def test_a_counter_that_returns_no_number_is_the_callers_mistake(told: Any) -> None:
+    with pytest.raises(UsageError, match="token_counter must return a number"):
+        count(SENT, counter=lambda _: told)
 
 
 def test_tiktoken_counts_for_a_model_whose_table_is_here(

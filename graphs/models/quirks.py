@@ -119,8 +119,8 @@ def normalize_reply(
 
 
 def _is_usage(usage: UsageMetadata) -> bool:
-    counted = usage.get("input_tokens") or usage.get("output_tokens")
-    return bool(counted) and storable_data(usage) is usage
+    counts = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
+    return any(counts) and min(counts) >= 0 and storable_data(usage) is usage
 
 
 def _calls(

@@ -11,10 +11,16 @@ from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from graphs.token_estimate import PER_MESSAGE, estimate
+from graphs.errors import UsageError
+from graphs.token_estimate import PER_MESSAGE, estimate, estimate_messages
+from tools import redact
+from tools.text import one_line, shorten
 
 TokenCounter = Callable[[list[BaseMessage]], int]
 CountedBy = Literal["token_counter", "usage", "tiktoken", "estimate"]
+
+LEAST = 4
+"""How many times less than estimated a model's own count may be: no script takes so few tokens."""
 
 _BLOBS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 
@@ -38,7 +44,8 @@ def count(
 
     The caller's counter decides where there is one. Else what the model itself counted in the
     request before is taken, and only what was added since is counted here: by tiktoken for OpenAI's
-    models, where its tables are on this machine (nothing is downloaded in a run), or estimated.
+    models, where its tables are on this machine (nothing is downloaded in a run), or estimated. So
+    is the whole, where the model's own number is too small to be true.
 
     Args:
         sent: The request, system prompt included.
@@ -46,17 +53,38 @@ def count(
         model: The model's name.
         answered: The reply to a request that was the beginning of this one, where its model told
             its usage, and how many messages of this request come behind that reply.
+
+    Raises:
+        UsageError: The caller's counter failed, or returned no number of tokens.
     """
     if counter is not None:
-        return Count(int(counter(list(sent))), "token_counter")
+        return Count(_told_by(counter, sent), "token_counter")
     encoding = _encoding(model)
     by: CountedBy = "estimate" if encoding is None else "tiktoken"
     if answered is not None and (usage := answered[1].usage_metadata):
         thought = (usage.get("output_token_details") or {}).get("reasoning", 0)
         known = usage["input_tokens"] + usage["output_tokens"] - thought
-        added = sent[len(sent) - answered[0] :]
-        return Count(known + sum(_tokens(message, encoding) for message in added), "usage")
+        place = len(sent) - answered[0]
+        if known * LEAST >= estimate_messages(sent[:place]):
+            added = sum(_tokens(message, encoding) for message in sent[place:])
+            return Count(known + added, "usage")
     return Count(sum(_tokens(message, encoding) for message in sent), by)
+
+
+def _told_by(counter: TokenCounter, sent: Sequence[BaseMessage]) -> int:
+    try:
+        told = counter(list(sent))
+    except Exception as error:
+        why = shorten(one_line(redact(f"{type(error).__name__}: {error}")), 200)
+        raise UsageError(f"token_counter failed: {why}") from error
+    try:
+        tokens = int(told)
+    except (TypeError, ValueError, OverflowError):
+        tokens = -1
+    if tokens < 0:
+        said = shorten(one_line(redact(repr(told))), 80)
+        raise UsageError(f"token_counter must return a number of tokens, and returned {said}")
+    return tokens
 
 
 def _tokens(message: BaseMessage, encoding: Any) -> int:
