@@ -158,28 +158,38 @@ class ThreadGraph(CompiledStateGraph[Any, Any, Any, Any]):
             models.resolve(read.model)
         checked, question = _read_input(given)
         check_storable(checked.resume if isinstance(checked, Command) else checked)
-        return _Run(str(thread_id), checked, question, read, settings.get("metadata", {}))
+        return _Run(
+            str(thread_id),
+            checked,
+            question,
+            read,
+            settings.get("metadata", {}),
+            is_addressed=bool(settings["configurable"].get("checkpoint_id")),
+        )
 
     def _enter(self, run: "_Run") -> "_Run":
         """Note that the run begins, and begin anew where nothing of it was written before.
 
         A run that stopped early is gone on with by a new run, which begins with its notes.
         """
-        if run.input is None and (again := stopped_early(self.memory, run.thread_id)):
+        goes_on = run.input is None and not run.is_addressed
+        if goes_on and (again := stopped_early(self.memory, run.thread_id)):
             given, question = _read_input(again)
             run = replace(run, input=given, question=question)
+        notes = run.input.get("from_notes") if isinstance(run.input, Mapping) else None
         asked = enter_thread(
             self.memory,
             run.thread_id,
             user_id=run.context.user,
             graph=self.name,
             question=run.question,
+            from_notes=notes if isinstance(notes, str) else None,
             settings={**settings_kept(run.context), **run.metadata},
         )
         if isinstance(run.input, Command):
             check_answer(self.memory, run.thread_id, run.input.resume)
-        if run.input is None and asked is not None:
-            return replace(run, input=_read_input({"messages": [("user", asked)]})[0])
+        if goes_on and run.input is None and asked is not None:
+            return replace(run, input=_read_input(asked)[0])
         return run
 
 
@@ -190,6 +200,8 @@ class _Run:
     question: str | None
     context: Context
     metadata: Mapping[str, Any]
+    is_addressed: bool
+    """Whether it goes on from a checkpoint that the caller names."""
 
 
 def _modes(stream_mode: StreamMode | Sequence[StreamMode] | None) -> set[str]:

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
-from langgraph.checkpoint.serde.types import INTERRUPT
-from langgraph.constants import START
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.store.base import Item
 
 from graphs.entering import NAMESPACE, SETTINGS
 from graphs.errors import UsageError
 from graphs.memory import Memory
+from graphs.newest_checkpoint import address, is_cut_short, newest, pauses, status_at
 
 _PAGE = 200
 _QUESTION_SHOWN = 500
@@ -56,8 +54,9 @@ def enter_thread(
     user_id: str | None,
     graph: str,
     question: str | None,
+    from_notes: str | None = None,
     settings: Mapping[str, Any],
-) -> str | None:
+) -> dict[str, Any] | None:
     """Note that a run begins in a thread, which it may do only in its own user's.
 
     A thread of nobody's becomes the user's who runs it.
@@ -68,36 +67,37 @@ def enter_thread(
         user_id: Who runs it.
         graph: The graph that runs.
         question: The new question; None goes on with the unfinished run.
+        from_notes: The notes that are given with the question, if any.
         settings: What of the run is kept for resuming it.
 
     Returns:
-        The recorded question where a run goes on of which no step was written; else None.
+        The input anew where a run goes on of which no step was written; else None.
 
     Raises:
         UsageError: The thread is another user's; or there is nothing to go on with.
     """
     item = memory.store.get(NAMESPACE, thread_id)
     record: dict[str, Any] = dict(item.value) if item else {"created": time.time()}
-    saved = _saved(memory, thread_id)
+    saved = newest(memory, thread_id)
     # A thread that the server began, or another saver's, has an owner in its checkpoint alone.
     owner = record.get("user_id") or (saved and saved.checkpoint["channel_values"].get("owner"))
     _check_owner(thread_id, owner, user_id)
     if item is None and saved is None and question is None:
         raise UsageError(f"there is no thread {thread_id} to resume: `rungs threads` lists yours")
-    unrecorded = _unrecorded(record, saved) if question is None else None
+    is_unrecorded = question is None and _unrecorded(record, saved) is not None
     record |= {"user_id": owner or user_id, "graph": graph, "updated": time.time()}
     if question is not None:
-        record |= {"question": question, "follows": _id(saved)}
+        record |= {"question": question, "follows": _id(saved), "from_notes": from_notes}
     kept = {key: settings[key] for key in SETTINGS if settings.get(key) is not None}
     record["settings"] = {**record.get("settings", {}), **kept}
     memory.store.put(NAMESPACE, thread_id, record)
-    return unrecorded
+    return _asked(record["question"], record.get("from_notes")) if is_unrecorded else None
 
 
 def unrecorded_question(memory: Memory, thread_id: str) -> str | None:
     """Return a thread's newest question where its run was ended before its first checkpoint."""
     item = memory.store.get(NAMESPACE, thread_id)
-    return _unrecorded(item.value, _saved(memory, thread_id)) if item else None
+    return _unrecorded(item.value, newest(memory, thread_id)) if item else None
 
 
 def stopped_early(memory: Memory, thread_id: str) -> dict[str, Any] | None:
@@ -105,25 +105,35 @@ def stopped_early(memory: Memory, thread_id: str) -> dict[str, Any] | None:
 
     None where the newest run of the thread did not stop early.
     """
-    item, saved = memory.store.get(NAMESPACE, thread_id), _saved(memory, thread_id)
-    if item is None or saved is None or _ended_with(saved) != "stopped_early":
+    item, saved = memory.store.get(NAMESPACE, thread_id), newest(memory, thread_id)
+    if item is None or saved is None or status_at(saved) != "stopped_early":
         return None
     if _unrecorded(item.value, saved) is not None:
         return None
-    notes = saved.checkpoint["channel_values"].get("notes")
-    return {"messages": [("user", item.value["question"])], "from_notes": notes}
+    return _asked(item.value["question"], saved.checkpoint["channel_values"].get("notes"))
+
+
+def takes_new_limit(memory: Memory, thread_id: str) -> bool:
+    """Tell whether what goes on in a thread may be given another limit: its run has yet to begin.
+
+    So it has where the run before it stopped early, or where it was killed before its first step.
+    """
+    item, saved = memory.store.get(NAMESPACE, thread_id), newest(memory, thread_id)
+    if saved is None or (item is not None and _unrecorded(item.value, saved) is not None):
+        return True
+    return is_cut_short(saved) or status_at(saved) == "stopped_early"
 
 
 def ended_with(memory: Memory, thread_id: str) -> str | None:
     """Return the status of a thread's newest run; None where it has not ended, or there is none."""
-    saved = _saved(memory, thread_id)
-    return _ended_with(saved) if saved else None
+    saved = newest(memory, thread_id)
+    return status_at(saved) if saved else None
 
 
 async def aended_with(memory: Memory, thread_id: str) -> str | None:
     """Do what `ended_with` does, without blocking the loop."""
-    saved = await memory.saver.aget_tuple(_newest(thread_id))
-    return _ended_with(saved) if saved else None
+    saved = await memory.saver.aget_tuple(address(thread_id))
+    return status_at(saved) if saved else None
 
 
 def list_threads(memory: Memory, user_id: str | None = None) -> list[Thread]:
@@ -172,12 +182,12 @@ def _thread(memory: Memory, item: Item) -> Thread:
 
 def _status(memory: Memory, item: Item) -> str:
     """Tell by its newest checkpoint how a thread's newest run stands, the transcript unread."""
-    saved = _saved(memory, item.key)
+    saved = newest(memory, item.key)
     if saved is None or _unrecorded(item.value, saved) is not None:
         return "unfinished"
-    if _is_waiting(saved):
+    if pauses(saved):
         return "waiting"
-    return _ended_with(saved) or "unfinished"
+    return status_at(saved) or "unfinished"
 
 
 def check_answer(memory: Memory, thread_id: str, answer: Any) -> None:
@@ -191,8 +201,8 @@ def check_answer(memory: Memory, thread_id: str, answer: Any) -> None:
     Raises:
         UsageError: Nothing waits, or an answer names another pause.
     """
-    saved = _saved(memory, thread_id)
-    waiting = {pause.id for pauses in _pauses(saved) for pause in pauses} if saved else set()
+    saved = newest(memory, thread_id)
+    waiting = {pause.id for wrote in pauses(saved) for pause in wrote} if saved else set()
     if not waiting:
         raise UsageError(f"nothing in thread {thread_id} waits for an answer")
     ids = list(answer) if isinstance(answer, Mapping) else []
@@ -205,41 +215,13 @@ def check_answer(memory: Memory, thread_id: str, answer: Any) -> None:
         )
 
 
-def _is_waiting(saved: CheckpointTuple) -> bool:
-    return bool(_pauses(saved))
-
-
-def _pauses(saved: CheckpointTuple) -> list[Any]:
-    writes = saved.pending_writes or ()
-    # A task that wrote since has its answer: what comes next was only cut short.
-    done = {task for task, channel, _ in writes if channel not in WRITES_IDX_MAP}
-    return [pauses for task, channel, pauses in writes if channel == INTERRUPT and task not in done]
-
-
-def _ended_with(saved: CheckpointTuple) -> str | None:
-    """Return the status that a checkpoint's newest run ended with.
-
-    The status of the run before stands there until the new one's is written, and what LangGraph
-    calls `next` is empty while the writes of a step wait for its checkpoint: neither tells. The
-    versions of channels do: a status is the newest run's if no input came after it.
-    """
-    status = saved.checkpoint["channel_values"].get("status")
-    versions: Mapping[str, Any] = saved.checkpoint["channel_versions"]
-    came = versions.get(START)
-    return str(status) if status and (came is None or versions["status"] >= came) else None
-
-
-def _saved(memory: Memory, thread_id: str) -> CheckpointTuple | None:
-    return memory.saver.get_tuple(_newest(thread_id))
-
-
-def _newest(thread_id: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ""}}
-
-
 def _unrecorded(record: Mapping[str, Any], saved: CheckpointTuple | None) -> str | None:
     """Return the question of a run that left no checkpoint: the newest is the one before it."""
     return record["question"] if record.get("follows") == _id(saved) else None
+
+
+def _asked(question: str, notes: str | None) -> dict[str, Any]:
+    return {"messages": [("user", question)], **({"from_notes": notes} if notes else {})}
 
 
 def _id(saved: CheckpointTuple | None) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphs import open_graph
-from tests.cli import home, rungs
+from tests.cli import home, rungs, scripted
 
 __all__ = ["home"]
 
@@ -127,3 +127,49 @@ def test_an_extraction_killed_before_any_checkpoint_asks_for_no_recorded_reply_a
         if not died:
             break
     assert checkpoint > 2
+
+
+def test_a_run_that_goes_on_from_notes_has_them_wherever_it_is_killed_before_its_first_turn(
+    home: Path,
+) -> None:
+    replies = ["Action: update_notes[[x] A [ ] B]", "Action: calculator[1+1]"]
+    model = scripted(home, replies)
+    path = Path(next(iter(home.glob("script-*.json"))))
+    ask = ("ask", "-q", "-g", "react_todo_notes", "--max-turns", "2", "--model", model)
+    for checkpoint in (1, 2, 3):
+        path.write_text(json.dumps(replies), encoding="utf-8")
+        thread = f"t{checkpoint}"
+        assert rungs(*ask, "--thread", thread, "A and B?").code == 3
+        path.write_text(json.dumps(["Final Answer: both"]), encoding="utf-8")
+        assert killed(checkpoint, "resume", thread, "-q", "--max-turns", "40")
+        (row,) = [row for row in rungs("threads").out.splitlines() if row.startswith(f"{thread} ")]
+        assert "unfinished" in row
+        said = rungs("resume", thread, "--max-turns", "60", "--json")
+        assert said.code == 0, said.err
+        assert (said.json["answer"], said.json["notes"]) == ("both", "[x] A [ ] B")
+        with open_graph("react_todo_notes", db="rungs.sqlite") as graph:
+            kept = graph.get_state({"configurable": {"thread_id": thread}}).values["messages"]
+        assert [message.type for message in kept].count("human") == 2
+
+
+def test_a_question_killed_behind_a_run_that_stopped_early_has_none_of_its_notes(
+    home: Path,
+) -> None:
+    replies = ["Action: update_notes[[x] A [ ] B]", "Action: calculator[1+1]"]
+    model = scripted(home, replies)
+    path = Path(next(iter(home.glob("script-*.json"))))
+    ask = ("ask", "-q", "-g", "react_todo_notes", "--max-turns", "2", "--model", model)
+    for checkpoint in (1, 2, 3):
+        path.write_text(json.dumps(replies), encoding="utf-8")
+        thread = f"t{checkpoint}"
+        assert rungs(*ask, "--thread", thread, "A and B?").code == 3
+        path.write_text(json.dumps(["Final Answer: blue"]), encoding="utf-8")
+        assert killed(checkpoint, *ask, "--thread", thread, "Which colour?")
+        (row,) = [row for row in rungs("threads").out.splitlines() if row.startswith(f"{thread} ")]
+        assert "unfinished" in row
+        said = rungs("resume", thread, "--json")
+        assert (said.json["answer"], said.json.get("notes")) == ("blue", None)
+        with open_graph("react_todo_notes", db="rungs.sqlite") as graph:
+            kept = graph.get_state({"configurable": {"thread_id": thread}}).values["messages"]
+        asked = [message.text for message in kept if message.type == "human"]
+        assert asked == ["A and B?", "Which colour?"]

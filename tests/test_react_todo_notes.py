@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 
 from graphs import GRAPHS, UsageError, open_graph
+from graphs.memory.saver import Saver
 from graphs.models import ScriptedModel
 from graphs.react.run_notes import UNREADABLE
 from tests.cli import home, rungs, scripted
@@ -254,6 +255,70 @@ def test_a_revision_that_runs_again_after_a_crash_is_saved_once(
     assert results(output["messages"])[0].text == "notes saved"
     revisions = [r for r in caplog.records if "notes_revision" in r.message]
     assert len(revisions) == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_question_that_never_began_is_not_taken_for_the_run_before_that_stopped_early(
+    mode: Mode, tmp_path: Path
+) -> None:
+    model = acting(note("of A"), "Final Answer: blue")
+    tools = [Log().tool("search")]
+    with open_graph(NAME, db=tmp_path / "r.sqlite", model=model, tools=tools) as graph:
+        assert run(mode, graph, "A?", context={"max_turns": 1})["status"] == "stopped_early"
+        run(mode, graph, "Which colour?", interrupt_before=["call_model"])
+        output = run(mode, graph, None)
+    assert (output["answer"], output["notes"]) == ("blue", "")
+    assert "of A" not in sent(model.requests[1])
+    asked = [message.text for message in output["messages"] if message.type == "human"]
+    assert asked == ["A?", "Which colour?"]
+
+
+def killed_before_its_first_checkpoint(
+    monkeypatch: pytest.MonkeyPatch, mode: Mode, graph: Any, given: Any
+) -> None:
+    def put(*_: Any, **__: Any) -> Any:
+        raise OSError("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Saver, "put", put)
+        patched.setattr(Saver, "aput", put)
+        with pytest.raises(OSError, match="killed"):
+            run(mode, graph, given)
+
+
+@pytest.mark.parametrize("stopped_early", [True, False])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_that_was_killed_before_its_first_checkpoint_keeps_the_notes_it_was_handed(
+    mode: Mode, stopped_early: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = acting(*[note("[x] A [ ] B")] * stopped_early, "Final Answer: both", "Final Answer: c")
+    given: Any = {"messages": [("user", "A and B?")], "from_notes": "[x] A [ ] B"}
+    tools = [Log().tool("search")]
+    with open_graph(NAME, db=tmp_path / "r.sqlite", model=model, tools=tools) as graph:
+        if stopped_early:
+            run(mode, graph, "A and B?", context={"max_turns": 1})
+            given = None
+        killed_before_its_first_checkpoint(monkeypatch, mode, graph, given)
+        killed_before_its_first_checkpoint(monkeypatch, mode, graph, None)
+        output = run(mode, graph, None)
+        assert (output["answer"], output["notes"]) == ("both", "[x] A [ ] B")
+        asked = "Notes:\n> [x] A [ ] B\n\nQuestion: A and B?"
+        assert str(model.requests[-1].messages[-1].text).startswith(asked)
+        killed_before_its_first_checkpoint(monkeypatch, mode, graph, "C?")
+        assert run(mode, graph, None)["notes"] == ""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fork_of_a_run_that_stopped_early_goes_on_at_its_checkpoint(
+    mode: Mode, tmp_path: Path
+) -> None:
+    model = acting(note("one"), note("two"), "Final Answer: forked")
+    tools = [Log().tool("search")]
+    with open_graph(NAME, db=tmp_path / "r.sqlite", model=model, tools=tools) as graph:
+        assert run(mode, graph, "?", context={"max_turns": 2})["notes"] == "two"
+        output = run(mode, graph, None, thread=None, config=before_turn(graph, 3))
+    assert (output["answer"], output["notes"]) == ("forked", "one")
+    assert [message.type for message in output["messages"]].count("human") == 1
 
 
 def before_turn(graph: Any, messages: int) -> dict[str, Any]:

@@ -90,7 +90,8 @@ def follow(
     paused, told = False, decisions is not None
     # With these modes alone LangGraph runs a step in this thread, where Ctrl-C ends a wait.
     stream = graph.stream(
-        _input(asked, decisions),
+        # What the thread has of a run that was killed, the graph itself takes from there.
+        _input(asked if run.question is not None else [], decisions),
         config,
         context=run.settings.context(),
         stream_mode=["updates", "values"],

@@ -13,7 +13,7 @@ from graphs.errors import UsageError
 from graphs.limits_hit import hits_of
 from graphs.memory import open_memory
 from graphs.open import open_graph
-from graphs.threads import Thread, get_thread, list_threads
+from graphs.threads import Thread, get_thread, list_threads, takes_new_limit
 from tools.notes import delete_note, read_notes
 
 EVENT_WIDTH = 500
@@ -49,7 +49,7 @@ def settings_to_resume(thread_id: str, db: str, given: Settings) -> Settings:
     thread = _find(existing_db(db), thread_id, given.user)
     if thread is None:
         raise _no_thread(thread_id, db)
-    if given.max_turns is not None and thread.status != "stopped_early":
+    if given.max_turns is not None and not _takes_new_limit(db, thread_id):
         raise UsageError(
             f"--max-turns: what goes on in thread {thread_id} keeps the limit it began with; "
             "only a run that stopped early is gone on with under another"
@@ -154,6 +154,11 @@ def _find(db: str, thread_id: str, user: str | None) -> Thread | None:
         if memory.store.get(NAMESPACE, thread_id) is None:
             return None
         return get_thread(memory, thread_id, user)
+
+
+def _takes_new_limit(db: str, thread_id: str) -> bool:
+    with open_memory(db) as memory:
+        return takes_new_limit(memory, thread_id)
 
 
 def _no_thread(thread_id: str, db: str) -> UsageError:
