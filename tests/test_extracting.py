@@ -9,10 +9,17 @@ import pytest
 from graphs.extracting import Extracted, extract
 
 
+class NoThreads:
+    """A saver that holds no checkpoint."""
+
+    async def aget_tuple(self, config: Any) -> None:
+        """Find none."""
+
+
 class Stubborn:
     """A graph whose first runs end well although they are cancelled, as one that writes may."""
 
-    memory: Any = None
+    memory: Any = SimpleNamespace(saver=NoThreads())
 
     async def aget_state(self, config: Any) -> Any:
         return SimpleNamespace(next=(), values={})
