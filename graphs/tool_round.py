@@ -1,12 +1,11 @@
 """What is done for each call of a round before and after its tool runs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from langgraph.types import Interrupt
 from langchain_core.messages import ToolCall, ToolMessage
-from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.errors import GraphBubbleUp
+from pydantic import ValidationError
 
 from graphs.at_work import AtWork
 from graphs.call_job import call_scope, job_of
@@ -14,7 +13,7 @@ from graphs.calls import asked_arguments, asked_name, sealed
 from graphs.checking import resolved
 from graphs.control import Stopping
 from graphs.inside_tools import inside
-from graphs.jobs import Ended
+from graphs.jobs import Ended, Job
 from graphs.ledger import UNKNOWN, Entry, Ledger, digest_of
 from graphs.node import Scope
 from graphs.reach import Reach, Resolved
@@ -22,13 +21,15 @@ from graphs.results_cache import ResultsCache
 from graphs.sealing import opened
 from graphs.state import State, current, loaded_tools
 from graphs.tool_events import progress_of, trace_end, trace_start
+from graphs.tool_pauses import paused
 from graphs.tool_results import good_result, result_of
 from graphs.transcript import failed_result, newest_reply, unanswered
 from graphs.vault import SealedError
 from graphs.waiting import Steps
-from tools import CallScope, Contract, InjectionError, redact_data
+from tools import CallScope, Contract, InjectionError
 from tools.hidden import secrets_of, without
 
+OUTDATED = "not executed: its arguments are no longer valid; make the call again with others"
 ADDED = "not executed: it was written into the reply after its calls were checked; make it again"
 
 
@@ -81,10 +82,34 @@ class ToolRound:
         answer = yield from self._answer_at_hand(call, contract, scope)
         if answer is not None:
             return answer
+        job = yield from self._job(call, contract, scope, stopping, hidden)
+        if isinstance(job, ToolMessage):
+            return job
+        if contract.once and not (yield from self._ledger.enter(call)):
+            return failed_result(call, UNKNOWN, "interrupted")
+        self._changing = self._changing or contract.effect == "state_changing"
+        trace = yield from trace_start(self._scope, contract, call)
+        return AtWork(call, contract, job, trace, hidden)
+
+    def _job(
+        self,
+        call: ToolCall,
+        contract: Contract,
+        scope: CallScope,
+        stopping: Stopping,
+        hidden: dict[str, str],
+    ) -> Steps[Job | ToolMessage]:
+        """Make what runs a call by its real arguments, or say why they can't be run.
+
+        They are checked again: days may lie between their check and the tool, and it may have
+        become another one of that name.
+        """
         try:
             real = yield from opened(call)
             hidden |= secrets_of(real["args"], call["args"])
-            job = job_of(
+            if why := contract.check(real["args"]).error:
+                return failed_result(call, without(why, hidden), "invalid_arguments")
+            return job_of(
                 contract,
                 real,
                 scope,
@@ -95,11 +120,8 @@ class ToolRound:
             )
         except (InjectionError, SealedError) as error:
             return failed_result(call, f"{call['name']} failed: {error}")
-        if contract.once and not (yield from self._ledger.enter(call)):
-            return failed_result(call, UNKNOWN, "interrupted")
-        self._changing = self._changing or contract.effect == "state_changing"
-        trace = yield from trace_start(self._scope, contract, call)
-        return AtWork(call, contract, job, trace, hidden)
+        except ValidationError:  # what it says would quote the arguments
+            return failed_result(call, OUTDATED, "invalid_arguments")
 
     def _edited(self, call: ToolCall) -> Steps[Resolved | None]:
         """Check a call anew that was edited in the transcript since it was checked."""
@@ -117,8 +139,6 @@ class ToolRound:
             return failed_result(call, why, "not_permitted")
         if why := contract.why_unavailable(scope):
             return failed_result(call, f"{call['name']} failed: {why}")
-        if "asked" in call and not sealed(call) and (why := contract.check(call["args"]).error):
-            return failed_result(call, why, "invalid_arguments")
         if contract.cache_seconds:
             cached = yield from self._cache.get(contract, call)
             if cached is not None:
@@ -139,7 +159,7 @@ class ToolRound:
         if isinstance(end.error, GraphBubbleUp):
             if contract.once:
                 yield from self._ledger.strike(call)
-            end = _paused(end, alone=alone)
+            end = paused(end, alone=alone)
         result = self.result(work, end)
         if contract.once:
             yield from self._ledger.close(call, result)
@@ -192,31 +212,6 @@ def recorded_result(call: ToolCall, entry: Entry) -> ToolMessage:
     if entry.status == "error":
         return failed_result(call, entry.content, **told)
     return good_result(call, entry.content, told)
-
-
-def _paused(end: Ended, *, alone: bool) -> Ended:
-    """Let a tool that calls `interrupt` pause the run, where no other call would run again for it.
-
-    Raises:
-        GraphBubbleUp: The pause.
-    """
-    if alone and end.error is not None:
-        raise _clean(end.error)
-    return replace(
-        end, error=ValueError("it waits for a person, which it may do only as the reply's one call")
-    )
-
-
-def _clean(pause: BaseException) -> BaseException:
-    """Redact what a pause asks a person: it is stored and streamed."""
-    if not isinstance(pause, GraphInterrupt) or not pause.args:
-        return pause
-    return GraphInterrupt(
-        [
-            Interrupt(redact_data(one.value), one.id, response_schema=one.response_schema)
-            for one in pause.args[0]
-        ]
-    )
 
 
 def _is_call(call: Any) -> bool:
