@@ -221,6 +221,27 @@ def test_other_secrets_are_other_inputs_though_the_record_shows_them_alike(mode:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("wrong", ["foo", "move"])
+def test_other_secrets_are_other_inputs_where_the_action_comes_to_nothing(
+    mode: Mode, wrong: str
+) -> None:
+    def move(start: str, end: str) -> str:
+        """Move it."""
+        return ""
+
+    names = ["bob", "bob", "ann", "ann", "eve"]
+    # In the first run two in a row are one too many, in the second one none are alike.
+    for texts, status in ((names, "stuck"), (names[1:3], "answered")):
+        actions = [f"Action: {wrong}[{name}@example.org]" for name in texts]
+        model = acting(*actions, "Final Answer: 1")
+        graph = compiled(model, [Log().tool("search"), contract(move)], NAME)
+        output = run(mode, graph, "?", context={"stuck_after": 2})
+        assert output["status"] == status
+        assert len(model.requests) == (2 if status == "stuck" else 3)
+        assert "@example" not in repr(output)
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("stuck_after", [2, 3])
 @pytest.mark.parametrize("action", ["foo[x]", "foo[bob@example.org]", "foo[]"])
 def test_the_same_action_of_an_unknown_tool_is_stuck_too(

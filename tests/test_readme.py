@@ -26,6 +26,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS = [
     "RUNGS_MODEL",
     "RUNGS_MODEL_TIMEOUT",
+    "RUNGS_OPENAI_SENDS",
     "RUNGS_DOCS",
     "RUNGS_TOOLS",
     "RUNGS_DB",

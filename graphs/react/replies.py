@@ -11,9 +11,10 @@ from graphs.nodes.call_model import refusal_of, why_it_ended
 from graphs.react.actions import call_of
 from graphs.react.parser import EMPTY, NO_KEYWORD, Action, FinalAnswer, FormatError, parse
 from graphs.react.turns import Turn, repeats
-from graphs.sealing import recordable
+from graphs.sealing import SEALED, recordable
 from graphs.state import Ending, ending
 from graphs.transcript import failed_result
+from graphs.vault import unlocked
 from graphs.waiting import Steps
 from prompts import form_of
 from tools import Contract, redact, redact_data, unknown_tool
@@ -105,8 +106,18 @@ def unless_stuck(taken: Taken, turns: Sequence[Turn], most: int) -> Taken:
 
 
 def without_secrets(taken: Taken) -> Steps[Taken]:
-    """Return it as it may be recorded; the secret arguments of its call are sealed."""
+    """Return it as it may be recorded; the secret arguments of its call are sealed.
+
+    So is the input of a call that comes to nothing: by it alone can a repeat be told.
+    """
     reply = yield from recordable(taken.reply, {})
+    for call, kept in zip(taken.reply.invalid_tool_calls, reply.invalid_tool_calls, strict=True):
+        if kept["args"] != call["args"]:
+            vault = yield from unlocked()
+            sealed = {SEALED: {call["id"]: vault.seal(call["args"])}}
+            reply = reply.model_copy(
+                update={"additional_kwargs": {**reply.additional_kwargs, **sealed}}
+            )
     result = taken.result
     if result is not None:
         clean = {"content": redact(result.text), "name": redact(result.name or "")}
