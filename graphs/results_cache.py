@@ -1,8 +1,10 @@
 """Results of read-only tools, kept for a while in the graph's store.
 
-Opt-in by tool (`cache_seconds`), keyed by the tool as it is now, the arguments it ran with, and the
-user. Errors and timeouts are never kept, nor results of calls with secret arguments. A call that
-changes state empties what is kept for its user, so that nothing read before it is shown after it.
+Opt-in by tool (`cache_seconds`), keyed by the tool as it is now, the arguments it ran with, the
+user, and the e-mail addresses that the run may show: what one run was shown of a result may hide
+too much from another, or too little. Errors and timeouts are never kept, nor results of calls with
+secret arguments. A call that changes state empties what is kept for its user, so that nothing read
+before it is shown after it.
 """
 
 import hashlib
@@ -17,6 +19,7 @@ from graphs.calls import sealed
 from graphs.waiting import Steps, Wait
 from tools import Contract
 from tools.notes import user_label
+from tools.redact import current_filter
 
 _MANY = 1000
 
@@ -34,7 +37,7 @@ class ResultsCache:
         self._namespace = ("results", user_label(user) if user else "nobody")
 
     def get(self, contract: Contract, call: ToolCall) -> Steps[str | None]:
-        """Return the kept result of an equal call, or None."""
+        """Return the kept result of an equal call, or None; redact it: rules may be new since."""
         store = self._store
         if store is None or not _cacheable(contract) or sealed(call):
             return None
@@ -75,5 +78,7 @@ def _cacheable(contract: Contract) -> bool:
 
 
 def _key(contract: Contract, arguments: dict[str, Any]) -> str:
-    canonical = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
+    own = current_filter().own
+    parts = [arguments, None if own is None else sorted(own())]
+    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(f"{contract.fingerprint}\n{canonical}".encode()).hexdigest()

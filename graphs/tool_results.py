@@ -80,11 +80,20 @@ def result_of(
         retryable = not once and isinstance(end.error, TimeoutError | ConnectionError)
         return failed_result(call, text, retryable=retryable, **told)
     shown: Shown = end.value
-    if shown.found:
-        told = {**told, "redacted": shown.found}
+    told = _counted(shown, told)
     if shown.failed:
         return failed_result(call, shown.text, **told)
     return good_result(call, shown.text, told)
+
+
+def cached_result(call: ToolCall, text: str, *, most: int, told: dict[str, Any]) -> ToolMessage:
+    """Answer a call with text that another run was shown, as this run may show it."""
+    shown = show(text, most)
+    return good_result(call, shown.text, _counted(shown, told))
+
+
+def _counted(shown: Shown, told: dict[str, Any]) -> dict[str, Any]:
+    return {**told, "redacted": shown.found} if shown.found else told
 
 
 def good_result(call: ToolCall, text: str, told: dict[str, Any]) -> ToolMessage:

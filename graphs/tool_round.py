@@ -22,7 +22,7 @@ from graphs.sealing import opened
 from graphs.state import State, current, loaded_tools
 from graphs.tool_events import progress_of, trace_end, trace_start
 from graphs.tool_pauses import paused
-from graphs.tool_results import good_result, result_of
+from graphs.tool_results import cached_result, good_result, result_of
 from graphs.transcript import failed_result, newest_reply, unanswered
 from graphs.vault import SealedError
 from graphs.waiting import Steps
@@ -142,7 +142,9 @@ class ToolRound:
         if contract.cache_seconds:
             cached = yield from self._cache.get(contract, call)
             if cached is not None:
-                return good_result(call, cached, {"cached": True, **self._changed(call)})
+                most = self._scope.context.tool_result_limit
+                told = {"cached": True, **self._changed(call)}
+                return cached_result(call, cached, most=most, told=told)
         if contract.once:
             entry = yield from self._ledger.look_up(call)
             if entry is not None:

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from graphs.jobs import Job
 from graphs.models import ScriptedModel
 from graphs.running import run_all
 from tests.support import MODES, Mode, compiled, result_for, results, run
-from tools import contract
+from tools import contract, load_tools
 
 pytestmark = pytest.mark.parametrize("mode", MODES)
 
@@ -30,6 +31,11 @@ def returning(value: Any) -> Any:
         return value
 
     return fetch
+
+
+def fetch_ssn() -> str:
+    """Fetch a number."""
+    return "ssn 078-05-1120"
 
 
 def shown(mode: Mode, value: Any, **context: Any) -> Any:
@@ -262,6 +268,68 @@ def test_one_users_cached_result_is_not_served_to_another(mode: Mode) -> None:
         graph = compiled(ScriptedModel(replies=[*calls("fetch", {}), "ok"]), [tool], store=store)
         run(mode, graph, "?", context={"user_id": user})
     assert len(executions) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "context"),
+    [
+        ("Where is O-2001?", {}),
+        ("Where is O-2001?", {"user_email": "eve@evil.example"}),
+        ("I am eve@evil.example, where is O-2001?", {}),
+    ],
+)
+def test_a_cached_result_shows_nobody_an_address_that_only_another_may_see(
+    mode: Mode, question: str, context: dict[str, Any]
+) -> None:
+    tool = contract(
+        returning("O-2001: ann@globex.example"), name="find", effect="read_only", cache_seconds=60
+    )
+    store, told = InMemoryStore(), []
+    for asked, given in (
+        ("I am ann@globex.example, where is O-2001?", {}),
+        (question, context),
+        ("Where is O-2001?", {"user_email": "Ann@globex.example"}),
+    ):
+        model = ScriptedModel(replies=[*calls("find", {}), "ok"])
+        run(mode, compiled(model, [tool], store=store), asked, context=given)
+        told.append(result_for(model.requests[1].messages, "c0"))
+    assert [r.text for r in told] == [
+        "O-2001: ann@globex.example",
+        "O-2001: [redacted]",
+        "O-2001: ann@globex.example",
+    ]
+    assert told[1].additional_kwargs["redacted"] == {"email": 1}
+    assert told[2].additional_kwargs["cached"] is True
+
+
+def test_addresses_of_one_user_id_are_told_apart_in_the_cache(mode: Mode) -> None:
+    """A desk's id is shared; whose address it may show is not."""
+    tool = contract(
+        returning("of ann@globex.example"), name="find", effect="read_only", cache_seconds=60
+    )
+    store, told = InMemoryStore(), []
+    for person in ("ann", "bob", "ann"):
+        model = ScriptedModel(replies=[*calls("find", {}), "ok"])
+        context = {"user_id": "desk", "user_email": f"{person}@globex.example"}
+        run(mode, compiled(model, [tool], store=store), "?", context=context)
+        told.append(result_for(model.requests[1].messages, "c0").text)
+    assert told == ["of ann@globex.example", "of [redacted]", "of ann@globex.example"]
+
+
+def test_a_cached_result_goes_by_the_redaction_rules_of_the_run_that_it_is_shown_in(
+    mode: Mode, tmp_path: Path
+) -> None:
+    file = tmp_path / "tools.toml"
+    head = '[read_only.fetch_ssn]\nuse = "tests.test_cases_results:fetch_ssn"\ncache_seconds = 60\n'
+    store, told = InMemoryStore(), []
+    for rules in ("", "[redaction.patterns]\nssn = '\\b\\d{3}-\\d{2}-\\d{4}\\b'\n"):
+        file.write_text(head + rules)
+        model = ScriptedModel(replies=[*calls("fetch_ssn", {}), "ok"])
+        run(mode, compiled(model, load_tools(file), store=store), "?")
+        told.append(result_for(model.requests[1].messages, "c0"))
+    assert [r.text for r in told] == ["ssn 078-05-1120", "ssn [redacted]"]
+    assert told[1].additional_kwargs["cached"] is True
+    assert told[1].additional_kwargs["redacted"] == {"ssn": 1}
 
 
 def test_calls_of_one_reply_run_at_the_same_time(mode: Mode) -> None:
