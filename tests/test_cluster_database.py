@@ -42,12 +42,13 @@ SAME = (
     "test_cases_users.py",
     "test_limits_hit.py",
     "test_notes.py",
+    "test_rollback.py",
     "test_search_log.py",
     "test_thread_graph.py",
 )
 """Files whose every test is asked of Postgres too, but for those that look into a file."""
 
-OF_FILES = "the_same_rows or the_file_is_private"
+OF_FILES = "the_same_rows or the_file_is_private or a_file_of_an_earlier_version"
 
 
 @pytest.fixture(scope="module")

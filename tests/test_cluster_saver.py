@@ -179,3 +179,15 @@ async def test_a_step_that_can_t_be_saved_takes_none_with_it_that_came_at_the_sa
         assert [isinstance(one, Exception) for one in ended] == [False, True, True, False]
         for name in ("g1", "g3"):
             assert await memory.saver.aget_tuple({"configurable": {"thread_id": name}})
+
+
+def test_a_database_of_an_earlier_version_takes_rollbacks(database: str) -> None:
+    config, *saved = step("earlier", 1)
+    with open_memory(database) as memory, memory.saver._cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute("ALTER TABLE checkpoint_writes DROP COLUMN run_id")
+    with open_memory(database) as memory:
+        place = memory.saver.put(config, *saved)
+        memory.saver.put_writes({**place, "metadata": {"run_id": "r"}}, [("n", 1)], "t1")
+        assert memory.saver.get_tuple(place).pending_writes  # type: ignore[union-attr]
+        memory.saver.delete_for_runs(["r"])
+        assert memory.saver.get_tuple(place).pending_writes == []  # type: ignore[union-attr]

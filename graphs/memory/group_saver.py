@@ -8,9 +8,13 @@ from typing import Any, Generic
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 
+from graphs.errors import UsageError
 from graphs.memory.group_commit import GroupCommit, Row
-from graphs.memory.off_loop import OffLoopSaver
+from graphs.memory.history import Place, superseded
+from graphs.memory.off_loop import OffLoopSaver, off_loop
 from graphs.memory.stored import require_thread
+
+_STRATEGIES = ("keep_latest", "delete")
 
 
 class GroupSaver(OffLoopSaver, Generic[Row]):
@@ -23,6 +27,7 @@ class GroupSaver(OffLoopSaver, Generic[Row]):
     * no async method runs SQL on the event loop, or waits for a thread that a tool may occupy;
     * of a run's config only ids are stored, and of an exception its text without credentials;
     * of what a person answers to a pause, what holds a secret is stored encrypted;
+    * a run that is rolled back takes along what it wrote, and nothing that another one needs;
     * a blank thread id, which would be one thread for everybody, is refused.
     """
 
@@ -47,6 +52,18 @@ class GroupSaver(OffLoopSaver, Generic[Row]):
         task_path: str,
     ) -> Row:
         """Return as it is stored what one task wrote."""
+
+    @abstractmethod
+    def _nothing(self) -> Row:
+        """Return what saves nothing."""
+
+    @abstractmethod
+    def _undo(self, runs: Sequence[str]) -> None:
+        """Delete what `history.undone` names, all or nothing."""
+
+    @abstractmethod
+    def _forget(self, places: Sequence[Place]) -> None:
+        """Delete checkpoints with what was written to them, all or nothing."""
 
     def put(
         self,
@@ -99,6 +116,48 @@ class GroupSaver(OffLoopSaver, Generic[Row]):
         """Save what one task wrote, as `put_writes` does."""
         if writes:
             await self._group.write(partial(self._task_writes, config, writes, task_id, task_path))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Roll runs back: their threads are as before them. The ledger tells what was executed.
+
+        A pause that a run has answered waits again. What another run has gone on from stays.
+
+        Args:
+            run_ids: The runs, which have ended; one without an id can't be rolled back.
+        """
+        self._group.write_now(self._nothing())  # after what a cancelled call still had to write
+        self._undo([str(run) for run in run_ids])
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Roll runs back, as `delete_for_runs` does."""
+        await self._group.write(self._nothing)
+        await off_loop(self._executor, self._undo, [str(run) for run in run_ids])
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Delete threads, or what their latest checkpoints don't need.
+
+        Args:
+            thread_ids: The threads.
+            strategy: `keep_latest`, or `delete` for all of it, as `delete_thread` does.
+
+        Raises:
+            UsageError: There is no such strategy, or the ids are one text.
+        """
+        if isinstance(thread_ids, str):
+            raise UsageError("thread_ids is one text: pass a list of thread ids")
+        if strategy not in _STRATEGIES:
+            raise UsageError(
+                f"there is no strategy {strategy!r} to prune by: {' or '.join(_STRATEGIES)}"
+            )
+        for thread in map(str, thread_ids):
+            if strategy == "delete":
+                self.delete_thread(thread)
+            else:
+                self._forget(superseded(self.list({"configurable": {"thread_id": thread}})))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Delete threads, or what their latest checkpoints don't need, as `prune` does."""
+        await off_loop(self._executor, self.prune, thread_ids, strategy=strategy)
 
 
 def _config_of(config: RunnableConfig, checkpoint: Checkpoint) -> RunnableConfig:

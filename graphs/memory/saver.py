@@ -22,13 +22,14 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from graphs.memory.group_commit import GroupCommit
 from graphs.memory.group_saver import GroupSaver
-from graphs.memory.stored import kept, opened, require_thread, storable
+from graphs.memory.history import Made, Place, undone
+from graphs.memory.stored import kept, opened, require_thread, run_of, storable
 from graphs.memory.tables import connect
 from tools.notes import user_label
 
 _PLACE = "thread_id, checkpoint_ns, checkpoint_id"
 _COLUMNS = {
-    "writes": f"{_PLACE}, task_id, task_path, idx, channel, type, value",
+    "writes": f"{_PLACE}, task_id, task_path, idx, channel, type, value, run_id",
     "checkpoints": f"{_PLACE}, parent_checkpoint_id, type, checkpoint, metadata",
 }
 _ROWS_AT_ONCE = 1000
@@ -123,11 +124,12 @@ class Saver(GroupSaver[Rows], SqliteSaver):
     ) -> Rows:
         here = config["configurable"]
         place = (str(here["thread_id"]), str(here["checkpoint_ns"]), str(here["checkpoint_id"]))
+        run = run_of(config)
         rows = []
         for index, (channel, value) in enumerate(writes):
             position = WRITES_IDX_MAP.get(channel, index)
             typed = self.serde.dumps_typed(storable(channel, value))
-            rows.append((*place, task_id, task_path, position, channel, *typed))
+            rows.append((*place, task_id, task_path, position, channel, *typed, run))
         replaceable = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         return Rows("writes", "REPLACE" if replaceable else "IGNORE", rows)
 
@@ -168,6 +170,36 @@ class Saver(GroupSaver[Rows], SqliteSaver):
                     (str(target_thread_id), str(source_thread_id)),
                 )
 
+    def _nothing(self) -> Rows:
+        return Rows("writes", "IGNORE", [])
+
+    def _undo(self, runs: Sequence[str]) -> None:
+        listed = json.dumps(runs)
+        of_run = "json_extract(CAST(metadata AS TEXT), '$.run_id')"
+        named = "IN (SELECT value FROM json_each(?))"
+        with self.cursor() as cursor:
+            found = cursor.execute(
+                f"SELECT DISTINCT {_PLACE} FROM writes WHERE run_id {named}",  # noqa: S608 - our own
+                (listed,),
+            )
+            written: list[Place] = found.fetchall()
+            found = cursor.execute(
+                f"SELECT {_PLACE}, parent_checkpoint_id, {of_run} FROM checkpoints "  # noqa: S608 - our own
+                f"WHERE thread_id {named} OR thread_id IN "
+                f"(SELECT thread_id FROM checkpoints WHERE {of_run} {named})",
+                (json.dumps([place[0] for place in written]), listed),
+            )
+            gone, cleared = undone([Made(*row) for row in found], written, runs)
+            _drop(cursor, gone)
+            cursor.executemany(
+                f"DELETE FROM writes WHERE ({_PLACE}) = (?, ?, ?) AND run_id {named}",  # noqa: S608 - our own
+                [(*place, listed) for place in cleared],
+            )
+
+    def _forget(self, places: Sequence[Place]) -> None:
+        with self.cursor() as cursor:
+            _drop(cursor, places)
+
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002
         """Count a channel's versions, as wide as LangGraph's own: a thread may change savers.
 
@@ -176,6 +208,12 @@ class Saver(GroupSaver[Rows], SqliteSaver):
         """
         number = 0 if current is None else int(str(current).split(".", 1)[0])
         return f"{number + 1:032}"
+
+
+def _drop(cursor: Cursor, places: Sequence[Place]) -> None:
+    """Delete checkpoints, and what was written to them."""
+    for table in _COLUMNS:
+        cursor.executemany(f"DELETE FROM {table} WHERE ({_PLACE}) = (?, ?, ?)", places)  # noqa: S608 - our own
 
 
 def _statements(saved: Sequence[Rows]) -> Iterator[tuple[str, list[Any]]]:

@@ -53,6 +53,14 @@ def kept(metadata: CheckpointMetadata, config: RunnableConfig) -> dict[str, Any]
     return found
 
 
+def run_of(config: RunnableConfig) -> str | None:
+    """Return the id of the run that writes, where it has one: LangGraph's server gives each one."""
+    for source in (config.get("configurable"), config.get("metadata")):
+        if source and source.get("run_id"):
+            return str(source["run_id"])
+    return None
+
+
 def storable(channel: str, value: Any) -> Any:
     """Redact an exception, which may echo a key, and seal an answer that holds a secret."""
     if channel == ERROR and isinstance(value, BaseException):

@@ -91,9 +91,20 @@ def set_up(path: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")
         SqliteSaver(connection).setup()
         SqliteStore(connection).setup()
+        _note_runs(connection)
         _mark(connection, "application_id", APPLICATION_ID)
         _mark(connection, "user_version", LAYOUT)
         connection.execute("COMMIT")
+
+
+def _note_runs(connection: sqlite3.Connection) -> None:
+    """Have a column for the run that wrote: one that is rolled back takes its writes along.
+
+    LangGraph's savers, which name their columns, leave it empty.
+    """
+    found = connection.execute("SELECT name FROM pragma_table_info('writes')")
+    if ("run_id",) not in found.fetchall():
+        connection.execute("ALTER TABLE writes ADD COLUMN run_id TEXT")
 
 
 class _OneTransaction(sqlite3.Connection):

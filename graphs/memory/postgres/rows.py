@@ -10,11 +10,12 @@ Rows = Mapping[str, Mapping[Row, Row]]
 
 _WRITES = """
     INSERT INTO checkpoint_writes (
-        thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, blob
+        thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, blob,
+        run_id
     )
     SELECT * FROM unnest(
         %b::text[], %b::text[], %b::text[], %b::text[], %b::integer[],
-        %b::text[], %b::text[], %b::text[], %b::bytea[]
+        %b::text[], %b::text[], %b::text[], %b::bytea[], %b::text[]
     )
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO """
 
@@ -25,7 +26,8 @@ _INSERT = {
     ON CONFLICT (thread_id, checkpoint_ns, channel, version) DO NOTHING""",
     "writes": f"{_WRITES} NOTHING",
     "marks": f"""{_WRITES} UPDATE SET
-        channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob""",
+        channel = EXCLUDED.channel, type = EXCLUDED.type, blob = EXCLUDED.blob,
+        run_id = EXCLUDED.run_id""",
     "checkpoints": """
     INSERT INTO checkpoints (
         thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata

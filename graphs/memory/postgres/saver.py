@@ -23,15 +23,18 @@ from psycopg.rows import DictRow
 
 from graphs.memory.group_commit import GroupCommit
 from graphs.memory.group_saver import GroupSaver
+from graphs.memory.history import Made, Place, undone
 from graphs.memory.postgres.connections import Pool, lend, persistently
 from graphs.memory.postgres.rows import Row, Rows, statement
 from graphs.memory.postgres.texts import is_fit
-from graphs.memory.stored import kept, opened, require_thread, storable
+from graphs.memory.stored import kept, opened, require_thread, run_of, storable
 from tools.notes import user_label
 
 _TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 _PLAIN = (str, int, float, bool, type(None))
 """What lies in a checkpoint's JSON; all else lies beside it."""
+
+_PLACE = "thread_id, checkpoint_ns, checkpoint_id"
 
 _UNFIT = "rungs_value"
 """Marks a plain value that the JSON can't hold."""
@@ -118,16 +121,17 @@ class Saver(GroupSaver[Rows], PostgresSaver):
         key = (here["thread_id"], here["checkpoint_ns"], here["checkpoint_id"], task_id)
         marks = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         rows: dict[Row, Row] = {}
+        run = run_of(config)
         for index, (channel, value) in enumerate(writes):
             row = (*key, WRITES_IDX_MAP.get(channel, index))
             if marks or row not in rows:
                 typed = self.serde.dumps_typed(storable(channel, value))
-                rows[row] = (task_path, channel, *typed)
+                rows[row] = (task_path, channel, *typed, run)
         return {"marks" if marks else "writes": rows}
 
     def _commit(self, saved: Sequence[Rows]) -> None:
         """Save what several calls save, all or nothing, in one round trip."""
-        if saved:
+        if any(saved):
             persistently(partial(self._execute, *statement(saved)))
 
     def _execute(self, sql: str, lists: Sequence[Sequence[Any]]) -> None:
@@ -163,6 +167,63 @@ class Saver(GroupSaver[Rows], PostgresSaver):
                     f"SELECT %s, {others} FROM {table} WHERE thread_id = %s",
                     (str(target_thread_id), str(source_thread_id)),
                 )
+
+    def _nothing(self) -> Rows:
+        return {}
+
+    def _undo(self, runs: Sequence[str]) -> None:
+        with lend(self._pool, whole=True) as cursor:
+            found = cursor.execute(
+                f"SELECT DISTINCT {_PLACE} FROM checkpoint_writes WHERE run_id = ANY(%s)",  # noqa: S608 - our own
+                (list(runs),),
+            )
+            written: list[Place] = [_named(row) for row in found]
+            found = cursor.execute(
+                f"SELECT {_PLACE}, parent_checkpoint_id AS parent, metadata->>'run_id' AS run "  # noqa: S608 - our own
+                "FROM checkpoints WHERE thread_id = ANY(%s) OR thread_id IN "
+                "(SELECT thread_id FROM checkpoints WHERE metadata->>'run_id' = ANY(%s))",
+                ([place[0] for place in written], list(runs)),
+            )
+            made = [Made(*_named(row), row["parent"], row["run"]) for row in found]
+            gone, cleared = undone(made, written, runs)
+            _drop(cursor, gone)
+            if cleared:
+                cursor.executemany(
+                    f"DELETE FROM checkpoint_writes WHERE ({_PLACE}) = (%s, %s, %s) "  # noqa: S608 - our own
+                    "AND run_id = ANY(%s)",
+                    [(*place, list(runs)) for place in cleared],
+                )
+
+    def _forget(self, places: Sequence[Place]) -> None:
+        with lend(self._pool, whole=True) as cursor:
+            _drop(cursor, places)
+
+
+def _named(row: DictRow) -> Place:
+    return row["thread_id"], row["checkpoint_ns"], row["checkpoint_id"]
+
+
+def _drop(cursor: Cursor[DictRow], places: Sequence[Place]) -> None:
+    """Delete checkpoints, what was written to them, and values that no other one has.
+
+    A value that stayed would be taken for that of a later checkpoint, whose versions count on
+    from the same number.
+    """
+    if not places:
+        return
+    for table in ("checkpoints", "checkpoint_writes"):
+        cursor.executemany(
+            f"DELETE FROM {table} WHERE ({_PLACE}) = (%s, %s, %s)",  # noqa: S608 - our own
+            places,
+        )
+    cursor.execute(
+        "DELETE FROM checkpoint_blobs WHERE thread_id = ANY(%(threads)s) "
+        "AND (thread_id, checkpoint_ns, channel, version) NOT IN ("
+        "SELECT thread_id, checkpoint_ns, version.key, version.value FROM checkpoints, "
+        "jsonb_each_text(checkpoint->'channel_versions') AS version "
+        "WHERE thread_id = ANY(%(threads)s))",
+        {"threads": list({place[0] for place in places})},
+    )
 
 
 def _place(config: RunnableConfig) -> RunnableConfig:

@@ -31,6 +31,10 @@ _CACHE = (
     "expiry double precision, encoding text NOT NULL, val bytea NOT NULL, PRIMARY KEY (ns, key))"
 )
 _MARK = "CREATE TABLE IF NOT EXISTS rungs_layout (v integer PRIMARY KEY)"
+_RUNS = "ALTER TABLE checkpoint_writes ADD COLUMN IF NOT EXISTS run_id text"
+"""The run that wrote: one that is rolled back takes its writes along. LangGraph's saver, which
+names its columns, leaves it empty."""
+
 _TURN = "hashtextextended('rungs set-up:' || current_schema(), 0)"
 
 
@@ -67,6 +71,10 @@ def _is_ready(connection: Rows, address: Address) -> bool:
     ).fetchone()
     if found is None or found["tables"] < len(names):
         return False
+    noted = connection.execute(
+        "SELECT count(*) AS columns FROM pg_attribute WHERE attname = 'run_id' "
+        "AND attrelid = to_regclass('checkpoint_writes') AND NOT attisdropped"
+    ).fetchone()
     layouts = connection.execute(
         "SELECT (SELECT max(v) FROM checkpoint_migrations) AS saver, "
         "(SELECT max(v) FROM store_migrations) AS store, (SELECT max(v) FROM rungs_layout) AS ours"
@@ -82,7 +90,9 @@ def _is_ready(connection: Rows, address: Address) -> bool:
         "store": len(PostgresStore.MIGRATIONS) - 1,
         "ours": LAYOUT,
     }
-    return all((told[name] or 0) >= layout for name, layout in wanted.items())
+    return bool(noted and noted["columns"]) and all(
+        (told[name] or 0) >= layout for name, layout in wanted.items()
+    )
 
 
 def _refuse_foreign(connection: Rows, address: Address) -> None:
@@ -124,5 +134,6 @@ def _set_up(connection: Rows) -> None:
     PostgresSaver(connection).setup()
     PostgresStore(connection).setup()
     connection.execute(_CACHE)
+    connection.execute(_RUNS)
     connection.execute(_MARK)
     connection.execute("INSERT INTO rungs_layout (v) VALUES (%s) ON CONFLICT DO NOTHING", (LAYOUT,))
