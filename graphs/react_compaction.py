@@ -3,7 +3,8 @@
 Before each model call the tokens of the request are counted. At three quarters of the window the
 turns but the last three go to a summarizer, and the model is sent the question byte for byte, the
 summary, and the kept turns word for word. The record itself stays whole. A summarizer that fails
-twice costs the oldest half of the turns, and the log says so; a window that stays over the
+twice costs the oldest half of the turns, and the log says so and why. Where that is not enough,
+earlier exchanges of the thread are left out, the oldest first; a window that stays over the
 threshold ends the run with the summary.
 """
 
