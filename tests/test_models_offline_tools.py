@@ -229,6 +229,7 @@ def test_data_is_told_in_its_own_names_and_values() -> None:
         ("When is the shop in Berlin open?", ["Berlin"], "Open from 9 in Berlin"),
         ('When is the shop "old mill" open?', ["old mill"], "Open from 9 in old mill"),
         ("What are the opening hours in New York?", ["New York"], "Open from 9 in New York"),
+        ("What are the opening hours in Europe/Berlin?", ["Europe/Berlin"], "in Europe/Berlin"),
         ("What are the opening hours?", [], "your question does not give: city"),
         ("When are the shops in Berlin and Paris open?", [], "nothing that answers"),
     ],

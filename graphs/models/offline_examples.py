@@ -19,7 +19,8 @@ _ANY_WORDS = re.compile(
     re.IGNORECASE,
 )
 """What the name or the description of a parameter says that takes any words."""
-_NAME = r"[A-Z](?![\w-]*\d)[\w'\u2019-]*(?: (?:[A-Z](?![\w-]*\d)[\w'\u2019-]*|\d+))*"
+_WORD = r"[A-Z](?![\w-]*\d)[\w'\u2019-]*"
+_NAME = rf"{_WORD}(?:/{_WORD})*(?: (?:{_WORD}|\d+))*"
 _NAMED = re.compile(rf"(?<=[a-z,;:] )({_NAME})|[\"\u201c]([^\"\u201c\u201d]+)[\"\u201d]")
 """A name inside a sentence, whose first word is a capital for another reason; or a quotation."""
 
