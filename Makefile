@@ -103,7 +103,7 @@ test-live: $(DEV_READY) $(LOCAL_READY) ## run the tests against a small real mod
 	@$(BIN)/python -m pytest -m live
 
 .PHONY: test-browser
-test-browser: $(DEV_READY) $(BROWSER_READY) ## look at the report of rungs compare in Chromium
+test-browser: $(DEV_READY) $(BROWSER_READY) ## look at the page, and at the report of rungs compare, in Chromium
 	@$(BIN)/python -m pytest -m browser
 
 .PHONY: test-chat-ui

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -15,6 +16,11 @@ from tests.cli import REFUND, home, rungs, scripted
 __all__ = ["home"]
 
 HEADERS = {"x-rungs": "1"}
+PARTS = (
+    ("", "html"),
+    ("page.css", "css"),
+    *((name, "javascript") for name in ("page.js", "text.js", "drawing.js")),
+)
 DOLLAR = {"order_id": "O-2001", "amount": "1.00", "reason": "late"}
 
 
@@ -79,8 +85,8 @@ def test_each_run_of_a_thread_has_its_own_path(page: TestClient, home: Path) -> 
 def prompt(page: TestClient, thread: str, step: int, **query: str) -> list[dict[str, Any]]:
     """Return the prompt of a step of the thread's newest run."""
     run = told(page, thread, **query)["runs"][-1]
-    place = f"/rungs/api/threads/{thread}/prompts/{run['steps'][step]['id']}"
-    sent: list[dict[str, Any]] = page.get(place, params=query).json()
+    asked = {"reply": run["steps"][step]["id"], **query}
+    sent: list[dict[str, Any]] = page.get(f"/rungs/api/prompts/{thread}", params=asked).json()
     return sent
 
 
@@ -92,7 +98,7 @@ def test_a_prompt_is_the_system_prompt_and_the_conversation_before_the_reply(
     assert [message["role"] for message in sent] == ["system", "human", "ai", "tool"]
     assert sent[0]["text"].startswith("You are a support assistant for Fjord.")
     assert sent[3]["text"] == "232"
-    assert page.get("/rungs/api/threads/t1/prompts/none").status_code == 404
+    assert page.get("/rungs/api/prompts/t1?reply=none").status_code == 404
 
 
 def test_a_prompt_stays_what_it_was_whatever_a_later_run_is_told(
@@ -201,6 +207,22 @@ def test_a_users_threads_are_told_to_that_user_alone(page: TestClient, home: Pat
         assert "Hello" not in refused.text
 
 
+@pytest.mark.parametrize("thread", ["team/7", "a/answer", "a/prompts/b", "50% Ü#b?c&d=e/"])
+def test_a_thread_of_any_name_is_read_and_answered(
+    page: TestClient, home: Path, thread: str
+) -> None:
+    waiting(home, thread)
+    named = quote(thread, safe="")
+    found = told(page, named)
+    assert found["thread"]["thread_id"] == thread
+    assert prompt(page, named, 0)[-1]["text"] == "How much?"
+    yes = {"decisions": [{"type": "approve", "call_id": found["waiting"][0]["call_id"]}]}
+    ended = page.post(f"/rungs/api/threads/{named}/answer", json=yes, headers=HEADERS)
+    assert ended.status_code == 200, ended.text
+    assert ended.json()["thread"]["thread_id"] == thread
+    assert ended.json()["outcome"]["answer"] == "Done."
+
+
 def test_a_page_from_elsewhere_can_neither_read_nor_answer(page: TestClient, home: Path) -> None:
     waiting(home, "t1")
     elsewhere = page.get("/rungs/api/threads/t1", headers={"host": "evil.example"})
@@ -218,7 +240,7 @@ def test_a_secret_in_a_thread_is_not_shown(page: TestClient, home: Path) -> None
 
 
 def test_the_page_and_its_parts_load_nothing_from_elsewhere(page: TestClient) -> None:
-    for name, kind in (("", "html"), ("page.js", "javascript"), ("page.css", "css")):
+    for name, kind in PARTS:
         reply = page.get(f"/rungs/{name}")
         assert kind in reply.headers["content-type"]
         assert "default-src 'none'" in reply.headers["content-security-policy"]

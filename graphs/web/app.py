@@ -27,7 +27,11 @@ from tools.text import one_line
 ROOT = "/rungs"
 HEADER = "x-rungs"
 STATIC = Path(__file__).with_name("static")
-_TYPES = {"page.html": "text/html", "page.js": "text/javascript", "page.css": "text/css"}
+_TYPES = {
+    "page.html": "text/html",
+    "page.css": "text/css",
+    **dict.fromkeys(("page.js", "text.js", "drawing.js"), "text/javascript"),
+}
 _LOCAL = {"127.0.0.1", "localhost", "[::1]", "::1"}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
@@ -96,10 +100,11 @@ async def _thread(request: Request) -> Response:
 
 
 async def _prompt(request: Request) -> Response:
-    place = (request.path_params["thread_id"], _user(request), request.path_params["reply_id"])
+    reply = request.query_params.get("reply", "")
+    place = (request.path_params["thread_id"], _user(request), reply)
     sent = await asyncio.to_thread(reading.prompt_before, _db(request), *place)
     if sent is None:
-        return _problem(f"the thread has no reply {place[-1]}", 404)
+        return _problem(f"the thread has no reply {reply}", 404)
     return JSONResponse(sent)
 
 
@@ -120,17 +125,19 @@ def create_app(db: str | None = None) -> Starlette:
     Args:
         db: The memory file; None takes the one of the settings, when it is asked.
     """
-    api = f"{ROOT}/api/threads"
-    thread = f"{api}/{{thread_id}}"
+    api = f"{ROOT}/api"
+    thread = (
+        "{thread_id:path}"  # an id may have slashes; what is asked of it stands where none ends
+    )
     app = Starlette(
         routes=[
             Route(ROOT, guarded(_home)),
             Route(f"{ROOT}/", guarded(_static)),
             Route(f"{ROOT}/{{name}}", guarded(_static)),
-            Route(api, guarded(_threads)),
-            Route(thread, guarded(_thread)),
-            Route(f"{thread}/prompts/{{reply_id}}", guarded(_prompt)),
-            Route(f"{thread}/answer", guarded(_answer), methods=["POST"]),
+            Route(f"{api}/threads", guarded(_threads)),
+            Route(f"{api}/threads/{thread}", guarded(_thread)),
+            Route(f"{api}/prompts/{thread}", guarded(_prompt)),
+            Route(f"{api}/threads/{thread}/answer", guarded(_answer), methods=["POST"]),
         ]
     )
     app.state.db = db

@@ -1,58 +1,80 @@
-"use strict";
 // Everything a thread holds is put into the page as text, never as markup: a tool's result may be anybody's.
 
-const SVG = "http://www.w3.org/2000/svg";
-const API = "/rungs/api/threads";
+import { draw } from "/rungs/drawing.js";
+import { json, nodes, plain } from "/rungs/text.js";
+
+const API = "/rungs/api";
+const CHOOSE = "Choose a thread on the left.";
 const LIVE = new Set(["unfinished"]);
-const state = { thread: decodeURIComponent(location.hash.slice(1)), user: new URLSearchParams(location.search).get("user") || "" };
+const state = { thread: named(), user: new URLSearchParams(location.search).get("user") || "" };
+const problems = new Map();  // one for each thing that was tried: what succeeds beside it takes none away
 let shown = "";
 let timer = 0;
+
+/** The thread that the address names; a hand may have typed a `%` that encodes nothing. */
+function named() {
+  const text = location.hash.slice(1);
+  try { return decodeURIComponent(text); } catch { return text; }
+}
 
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : value);
+    else if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : plain(value));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  const given = children.filter((child) => child !== null && child !== undefined);
+  made.append(...given.flatMap((child) => child instanceof Node ? [child] : nodes(child)));
   return made;
 }
 
-function drawn(tag, attributes = {}, text = "") {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  if (text) made.textContent = text;
-  return made;
+function address(path, query = {}) {
+  const asked = new URLSearchParams(state.user ? { ...query, user: state.user } : query).toString();
+  return `${API}${path}${asked && `?${asked}`}`;
 }
 
-function address(path) {
-  return `${API}${path}${state.user ? `?user=${encodeURIComponent(state.user)}` : ""}`;
+function threadPath(thread, more = "") {
+  return `/threads/${encodeURIComponent(thread)}${more}`;
 }
 
-async function ask(path, body) {
+async function ask(path, { query, body } = {}) {
   const options = body === undefined ? {} : {
     method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json", "x-rungs": "1" } };
-  const reply = await fetch(address(path), options);
+  const reply = await fetch(address(path, query), options).catch(() => { throw new Error("the server can't be reached"); });
   const told = await reply.json().catch(() => ({ problem: `the server answered ${reply.status}` }));
-  if (!reply.ok) throw new Error(told.problem || `the server answered ${reply.status}`);
+  const why = told.problem || `the server answered ${reply.status}`;
+  if (!reply.ok) throw Object.assign(new Error(why), { refused: reply.status < 500 });
   return told;
 }
 
-async function attempt(work) {
-  const line = document.getElementById("problem");
+/** Try something; what went wrong with it stands above the page until the same thing succeeds, or another thread is opened. */
+async function attempt(what, work, { refused } = {}) {
+  const { thread, user } = state;
+  const here = () => thread === state.thread && user === state.user;
   try {
     const result = await work();
-    line.hidden = true;
+    if (!here()) return undefined;
+    problems.delete(what);
     return result;
   } catch (error) {
-    line.textContent = error instanceof TypeError ? "the server can't be reached" : error.message;
-    line.hidden = false;
+    if (here()) problems.set(what, error.message);
+    else if (what === "answer") problems.set(`answer to ${thread}`, `the answer to ${thread}: ${error.message}`);
+    if (here() && error.refused && refused) refused();
     return undefined;
+  } finally {
+    showProblems();
   }
 }
 
+function showProblems() {
+  const line = document.getElementById("problem");
+  const told = [...new Set(problems.values())];
+  line.replaceChildren(...told.map((text) => element("span", {}, text)));
+  line.hidden = !told.length;
+}
+
 function words(value) {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return typeof value === "string" ? value : json(value);
 }
 
 function folded(summary, value) {
@@ -66,7 +88,7 @@ function when(text) {
 // ---- threads ----
 
 async function listThreads() {
-  const found = await attempt(() => ask(""));
+  const found = await attempt("threads", () => ask("/threads"));
   if (!found) return;
   const rows = found.map((thread) => element("li", {}, element("button", {
     type: "button", "aria-current": String(thread.thread_id === state.thread), onclick: () => open(thread.thread_id) },
@@ -79,15 +101,27 @@ async function listThreads() {
 
 async function open(thread) {
   state.thread = thread;
+  problems.clear();
+  showProblems();
+  leave(thread ? "Opening the thread ..." : CHOOSE);  // no approval of the thread before may stand under this one's name
+  const query = state.user && `?user=${encodeURIComponent(state.user)}`;
+  history.replaceState(null, "", `${location.pathname}${query}${thread && `#${encodeURIComponent(thread)}`}`);
+  await refresh();
+}
+
+function refresh() {
+  return Promise.all([listThreads(), showThread()]);
+}
+
+function leave(said) {
   shown = "";
-  history.replaceState(null, "", `#${encodeURIComponent(thread)}`);
-  await Promise.all([listThreads(), showThread()]);
+  document.getElementById("thread").replaceChildren(element("p", { class: "empty" }, said));
 }
 
 async function showThread() {
   clearTimeout(timer);
   if (!state.thread) return;
-  const told = await attempt(() => ask(`/${encodeURIComponent(state.thread)}`));
+  const told = await attempt("thread", () => ask(threadPath(state.thread)), { refused: () => leave(CHOOSE) });
   if (!told) return;
   const text = JSON.stringify(told);
   if (text !== shown) {  // what is folded open, or typed, stays while nothing has happened
@@ -140,10 +174,10 @@ function promptOf(reply) {
   const details = element("details", {}, element("summary", { class: "dim" }, "prompt"));
   details.addEventListener("toggle", async () => {
     if (!details.open || details.children.length > 1) return;
-    const sent = await attempt(() => ask(`/${encodeURIComponent(state.thread)}/prompts/${encodeURIComponent(reply)}`));
+    const sent = await attempt(`prompt ${reply}`, () => ask(`/prompts/${encodeURIComponent(state.thread)}`, { query: { reply } }));
     if (!sent) return;
     for (const message of sent) {
-      const calls = (message.calls || []).map((call) => `${call.name}(${JSON.stringify(call.args)})`).join("\n");
+      const calls = (message.calls || []).map((call) => `${call.name}(${json(call.args, 0)})`).join("\n");
       details.append(element("div", { class: "dim" }, message.tool ? `${message.role}: ${message.tool}` : message.role),
         element("pre", {}, [message.text, calls].filter(Boolean).join("\n")));
     }
@@ -171,21 +205,21 @@ function approval(told) {
     const text = element("textarea", { hidden: true, "aria-label": `Text for ${call.tool}` });
     choice.addEventListener("change", () => {
       text.hidden = choice.value === "approve";
-      text.value = choice.value === "edit" ? JSON.stringify(call.arguments, null, 2) : "";
+      text.value = choice.value === "edit" ? json(call.arguments) : "";
     });
     return { call, choice, text, block: element("fieldset", {}, element("strong", {}, call.tool), " ",
-      element("span", { class: "dim" }, call.description), element("pre", {}, JSON.stringify(call.arguments, null, 2)), choice, text) };
+      element("span", { class: "dim" }, call.description), element("pre", {}, json(call.arguments)), choice, text) };
   });
   const send = element("button", { type: "submit", class: "primary" }, "Answer");
   const form = element("form", { class: "approval", onsubmit: async (event) => {
     event.preventDefault();
-    const done = await attempt(async () => {
+    const done = await attempt("answer", async () => {
       const decisions = rows.map(decisionOf);
       send.disabled = true;
-      return ask(`/${encodeURIComponent(state.thread)}/answer`, { decisions });
+      return ask(threadPath(told.thread.thread_id, "/answer"), { body: { decisions } });
     });
     send.disabled = false;
-    if (done) { shown = ""; await Promise.all([listThreads(), showThread()]); }
+    if (done) { shown = ""; await refresh(); }
   } }, element("strong", {}, told.waiting.length === 1 ? "This call waits for a yes" : "These calls wait for a yes"),
   told.problem ? element("p", { class: "error" }, told.problem) : null, ...rows.map((row) => row.block), element("p", {}, send));
   return form;
@@ -201,50 +235,14 @@ function decisionOf({ call, choice, text }) {
   return text.value && choice.value !== "approve" ? { ...decision, message: text.value } : decision;
 }
 
-// ---- the drawing: nodes in a column in the order they were added, edges beside it ----
+// ---- the page ----
 
-function draw({ nodes, edges }) {
-  const step = 58, width = 132, height = 28, left = 190;
-  const place = new Map(nodes.map((name, row) => [name, 12 + row * step]));
-  const box = drawn("svg", { class: "drawing", width: 560, height: nodes.length * step, role: "img", "aria-label": "the path through the graph" });
-  const span = ({ source, target }) => place.get(target) - place.get(source);
-  const label = ({ words: said, taken }) => `${said.join(", ")}${taken > 1 ? ` \u00d7${taken}` : ""}`;
-  for (const edge of edges.filter((edge) => span(edge) === step)) {
-    const x = left + width / 2, y = place.get(edge.source) + height, kind = edge.taken ? "taken" : "";
-    box.append(drawn("path", { class: kind, d: `M${x} ${y} V${y + step - height}` }),
-      drawn("text", { class: `words ${kind}`, x: x + 6, y: y + (step - height) / 2 + 4 }, label(edge)));
-  }
-  // Edges that jump go around: onward ones on the right, those back on the left, long ones outermost.
-  for (const side of [1, -1]) {
-    const jumps = edges.filter((edge) => span(edge) !== step && (span(edge) > 0 ? 1 : -1) === side);
-    jumps.sort((one, other) => Math.abs(span(one)) - Math.abs(span(other)));
-    jumps.forEach((edge, rank) => {
-      const x = side > 0 ? left + width : left, reach = x + side * (24 + 17 * rank), kind = edge.taken ? "taken" : "";
-      const y1 = place.get(edge.source) + height / 2 + 4 * side, y2 = place.get(edge.target) + height / 2 - 4 * side;
-      const middle = (y1 + y2) / 2 + ((rank % 3) - 1) * 17;
-      box.append(drawn("path", { class: kind, d: `M${x} ${y1} C${reach + side * 9} ${y1} ${reach + side * 9} ${y2} ${x} ${y2}` }),
-        drawn("text", { class: `words ${kind}`, x: reach + side * 4, y: middle + 3, "text-anchor": side > 0 ? "start" : "end" }, label(edge)));
-    });
-  }
-  for (const [name, y] of place) {
-    const taken = edges.some((edge) => edge.taken && (edge.source === name || edge.target === name));
-    box.append(drawn("rect", { class: taken ? "taken" : "", x: left, y, width, height, rx: name.startsWith("__") ? 14 : 5 }),
-      drawn("text", { x: left + width / 2, y: y + 18, "text-anchor": "middle" }, name.replaceAll("__", "")));
-  }
-  return box;
-}
-
-document.addEventListener("DOMContentLoaded", () => {
-  const user = document.getElementById("user");
-  user.value = state.user;
-  user.addEventListener("change", () => {
-    state.user = user.value.trim();
-    history.replaceState(null, "", `${state.user ? `?user=${encodeURIComponent(state.user)}` : location.pathname}${location.hash}`);
-    listThreads();
-    showThread();
-  });
-  document.getElementById("refresh").addEventListener("click", () => { listThreads(); showThread(); });
-  addEventListener("hashchange", () => open(decodeURIComponent(location.hash.slice(1))));
-  listThreads();
-  showThread();
+const user = document.getElementById("user");
+user.value = state.user;
+user.addEventListener("change", () => {
+  state.user = user.value.trim();
+  open(state.thread);
 });
+document.getElementById("refresh").addEventListener("click", refresh);
+addEventListener("hashchange", () => open(named()));
+refresh();
