@@ -29,9 +29,10 @@ OWN = tuple(f"{HOME / name}{os.sep}" for name in ("graphs", "tools", "prompts"))
 SHOWN = ("react/views", "react/keywords", "limits", "transcript.with_system")
 """What writes the turns that are shown, which in `react_transcript` are all."""
 
-NOISE = 400
-"""Bytecodes of what goes by the clock, or by the digits of a lot. Two of them for each message that
-came between the spans, in each turn of a span, are four times as many."""
+NOISE = 800
+"""Bytecodes of what goes by the clock, by the digits of a lot, or of an id that could be a card's
+number: some 120 each. Two for each message that came between the spans, in each turn of a span, are
+twice as many."""
 
 
 class Tracer:
