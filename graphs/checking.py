@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage, ToolCall
 from graphs.calls import Asked, Call, as_asked, made, with_asked, without_seal
 from graphs.context import Context
 from graphs.reach import Reach, Resolved
-from graphs.repeats import ENDED, WARNED, WARNING, judge
+from graphs.repeats import without_repeats
 from graphs.sealing import opened, resealed
 from graphs.state import Progress
 from graphs.transcript import newest_reply
@@ -47,8 +47,7 @@ class Check:
     Args:
         reach: The tools that exist.
         approval: Whether a person can be asked for the yes that some tools need.
-        stop_repeats: Whether the same call with the same result is warned of, and then ends the
-            tools.
+        stop_repeats: Whether the same call again and again is warned of, and then ends the tools.
     """
 
     def __init__(self, reach: Reach, *, approval: bool, stop_repeats: bool = True) -> None:
@@ -76,7 +75,7 @@ class Check:
             found += [(yield from resolved(self._reach, call, context, **how))]
         stuck = False
         if self._stop_repeats:
-            found, stuck = _without_repeats(messages, calls, found)
+            found, stuck = without_repeats(messages, calls, found, self._reach)
         allowed = min(MAX_CALLS, _calls_left(progress, context))
         return Checked(calls, _within(allowed, found), stuck)
 
@@ -121,25 +120,6 @@ def resolved(
     if isinstance(asked["args"], dict) and asked["args"] != call["args"]:
         call = with_asked(call, asked["args"])
     return replace(found, call=call, error=error)
-
-
-def _without_repeats(
-    messages: Sequence[BaseMessage], calls: Sequence[Asked], found: Sequence[Resolved]
-) -> tuple[list[Resolved], bool]:
-    """Turn away what comes again and again, and all of the reply where that ends the tools."""
-    verdicts = [judge(messages, *pair) for pair in zip(calls, found, strict=True)]
-    ends = "end" in verdicts
-    judged = []
-    for one, verdict in zip(found, verdicts, strict=True):
-        said = f"{one.error}; " if one.error else ""
-        if ends:
-            judged.append(replace(one, error=f"{said}{ENDED}", code="repeated"))
-        elif verdict == "warn":
-            told = {WARNED: True}
-            judged.append(replace(one, error=f"{said}{WARNING}", code="repeated", told=told))
-        else:
-            judged.append(one)
-    return judged, ends
 
 
 def _within(allowed: int, found: Sequence[Resolved]) -> list[Resolved]:

@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.store.base import BaseStore, Item, PutOp
 
 from graphs.calls import asked_name
 from graphs.node import Scope
-from graphs.repeats import WARNED
+from graphs.repeats import NO_TOOL, WARNED
 from graphs.transcript import reply_calls
 from graphs.waiting import Steps, Wait
 
@@ -30,6 +30,9 @@ WINDOW = 7 * 24 * 3600.0
 """Seconds for which a run counts, a fixed number: a week."""
 
 _MOST = 1000
+
+ADVICE = "a run %s %s (thread %s): does its description say when to call it, and when to stop?"
+MISSING = "a run %s %s (thread %s): no such tool exists; does a prompt or a description name it?"
 
 logger = logging.getLogger("rungs")
 
@@ -80,21 +83,27 @@ def blamed(messages: Sequence[BaseMessage], limit: Limit) -> str | None:
     return told.most_common(1)[0][0] if told else None
 
 
+def _is_of_no_tool(messages: Sequence[BaseMessage]) -> bool:
+    """Tell whether the newest warning of a repeat is of a tool that does not exist."""
+    told = (m.additional_kwargs for m in reversed(messages) if isinstance(m, ToolMessage))
+    newest: dict[str, Any] = next((one for one in told if one.get(WARNED)), {})
+    return bool(newest.get(NO_TOOL))
+
+
 def note_hit(
     messages: Sequence[BaseMessage], question: str, limit: Limit, scope: Scope
 ) -> Steps[None]:
-    """Log that a run hit a limit, count it, and alert where its tool often is to blame."""
+    """Log that a run hit a limit, count it, and alert where its tool often is to blame.
+
+    A tool that does not exist has no description to blame: the log says so, and there is no alert.
+    """
     tool = blamed(messages, limit)
     if tool is None:
         return
     thread = scope.thread_id or "without an id"
+    exists = limit != "stuck" or not _is_of_no_tool(messages)
     how = "was stuck on" if limit == "stuck" else "reached its limit of tools, most of all with"
-    logger.warning(
-        "a run %s %s (thread %s): does its description say when to call it, and when to stop?",
-        how,
-        tool,
-        thread,
-    )
+    logger.warning(ADVICE if exists else MISSING, how, tool, thread)
     store = scope.store
     if store is None:
         return
@@ -114,7 +123,7 @@ def note_hit(
     if gone:
         yield Wait(lambda: store.batch(gone), lambda: store.abatch(gone))
     for hits in _count(kept, now):
-        if hits.tool == tool and hits.often:
+        if hits.tool == tool and hits.often and exists:
             logger.error(
                 "ALERT: %d runs in a week hit a limit with the tool %s: rewrite its description",
                 hits.tool_limit + hits.stuck,

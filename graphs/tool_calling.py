@@ -3,8 +3,9 @@
 A call that changes state waits for a person, who may approve, edit, reject or answer in its place,
 now or in another process days later. It is entered in a ledger before it runs and after, so that no
 crash, resume or double click lets it take effect twice. A run ends at the first reply without a
-tool call, after ten tool calls with one last call without tools, or when the same call keeps giving
-the same result.
+tool call, after ten tool calls with one last call without tools, or when the same call comes a
+fourth time in a row; the third is answered with a warning. A tool that only reads may be polled, as
+long as its results differ.
 """
 
 import os

@@ -7,6 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs.models import ScriptedModel
 from tests.support import MODES, Mode, compiled, results, run
+from tools import contract
 
 pytestmark = pytest.mark.parametrize("mode", MODES)
 
@@ -105,7 +106,8 @@ def test_polling_with_progress_is_not_a_loop(mode: Mode) -> None:
         return next(told)
 
     poll = [{"tool_calls": [{"id": f"s{n}", "name": "status", "args": {}}]} for n in range(4)]
-    output = run(mode, compiled(ScriptedModel(replies=[*poll, "It is done."]), [status]), "?")
+    tool = contract(status, effect="read_only")
+    output = run(mode, compiled(ScriptedModel(replies=[*poll, "It is done."]), [tool]), "?")
     assert [r.text for r in results(output["messages"])] == ["10%", "40%", "90%", "done"]
     assert output["answer"] == "It is done."
 

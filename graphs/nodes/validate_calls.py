@@ -39,8 +39,7 @@ def validate_calls(
         tools: The tools that exist.
         context: The variant's settings.
         approval: Whether an `approve` node follows, which asks for the yes that some tools need.
-        stop_repeats: Whether the same call with the same result is warned of, and then ends the
-            tools.
+        stop_repeats: Whether the same call again and again is warned of, and then ends the tools.
     """
     reach = as_reach(tools)
     check = Check(reach, approval=approval, stop_repeats=stop_repeats)
