@@ -20,6 +20,11 @@ NULLABLE = {
     "a": {"type": ["string", "null"]},
     "b": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
 }
+EITHER = [
+    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]},
+]
+OLDER = {"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True}}
 WIDE = {f"p{i}": {"type": "string", "description": "x" * 1000} for i in range(300)}
 NAMES = ["calendar.create", "user-profile/update", "Dockerfile problems scanner", "größe"]
 
@@ -54,6 +59,8 @@ TOOLS = [
         {"type": "object", "properties": {"coin": {"type": "string"}, "required": ["coin"]}},
     ),
     tool("anything", {"type": "object", "properties": {"l": {"type": "array"}}}),
+    tool("either", {"anyOf": EITHER}),
+    tool("older", {"$schema": "http://json-schema.org/draft-04/schema#", "properties": OLDER}),
     tool("wide", {"type": "object", "properties": WIDE}),
     tool("deep", nested(120)),
     tool("l" * 65),

@@ -21,6 +21,7 @@ from tools.availability import check_of
 from tools.coercion import Plan, Plans
 from tools.errors import ArgumentsError, ContractError
 from tools.fingerprint import fingerprint
+from tools.flat_schema import flat_schema
 from tools.injection import OMIT, CallScope, Injection
 from tools.plain import clean, copied
 from tools.redact import redact
@@ -56,8 +57,9 @@ class Contract:
     Attributes:
         name: Unique in a run; letters, digits, `_` and `-`, at most 64.
         description: One line that says when to use it.
-        parameters: The JSON schema of the arguments, closed: the object that the model is shown
-            and the one that calls are checked against.
+        parameters: The JSON schema of the arguments, closed, as the model is shown it.
+        schema: What calls are checked against: the same object, but where providers would refuse
+            it, for the branches at its top say.
         sync: Called in a thread with what `fill` returns; None for an async-only tool.
         asynchronous: Awaited on the loop with what `fill` returns; None for a sync-only tool.
         injected: Parameters that the application fills; never shown, never quoted in errors.
@@ -77,6 +79,7 @@ class Contract:
     name: str
     description: str
     parameters: dict[str, Any]
+    schema: dict[str, Any]
     sync: Callable[..., Any] | None
     asynchronous: Callable[..., Awaitable[Any]] | None
     injected: Mapping[str, Injection]
@@ -124,7 +127,7 @@ class Contract:
             forged = sorted(self.injected.keys() & given.keys())
             return self._refuse([f"does not take argument {name!r}" for name in forged])
         if not self.validator.is_valid(given):
-            return self._refuse(problems(self.validator, self.parameters, given))
+            return self._refuse(problems(self.validator, self.schema, given))
         if self.source.signature and (faults := self.source.signature.faults(given)):
             return self._refuse(faults)
         return Checked(given)
@@ -193,7 +196,7 @@ def contract(
         timeout = tool.timeout if timeout is None else timeout
         cache_seconds = tool.cache_seconds if cache_seconds is None else cache_seconds
         source = dataclasses.replace(
-            tool.source, name=tool.name, description=tool.description, parameters=tool.parameters
+            tool.source, name=tool.name, description=tool.description, parameters=tool.schema
         )
     else:
         source = read(tool, name=name)
@@ -205,14 +208,16 @@ def contract(
     if wrapper and (effect != "read_only" or requires_confirmation or timeout or cache_seconds):
         raise ContractError(name, "a wrapper has no policy of its own: the tool it calls has")
     _check_policy(name, effect, timeout, cache_seconds)
-    parameters = closed(name, source.parameters, generated=source.generated)
-    if shown := sorted(source.injected.keys() & parameters["properties"].keys()):
-        raise ContractError(name, f"its schema shows the injected argument {shown[0]!r}")
+    schema = closed(name, source.parameters, generated=source.generated)
+    parameters = flat_schema(name, schema)
+    if forged := sorted(source.injected.keys() & parameters["properties"].keys()):
+        raise ContractError(name, f"its schema shows the injected argument {forged[0]!r}")
     confirm = effect != "read_only" if requires_confirmation is None else requires_confirmation
     return Contract(
         name=name,
         description=line,
         parameters=parameters,
+        schema=schema,
         sync=source.sync,
         asynchronous=source.asynchronous,
         injected=source.injected,
@@ -222,12 +227,12 @@ def contract(
         timeout=timeout,
         cache_seconds=cache_seconds,
         origin=source.origin,
-        fingerprint=fingerprint(name, line, parameters, source.code),
+        fingerprint=fingerprint(name, line, schema, source.code),
         wrapper=wrapper,
         redaction=tool.redaction if isinstance(tool, Contract) else DEFAULT_POLICY,
         failure=tool.failure if isinstance(tool, Contract) else None,
-        validator=compiled(name, parameters),
-        plan=Plans(parameters)(parameters),
+        validator=compiled(name, schema),
+        plan=Plans(schema)(schema),
         source=source,
     )
 

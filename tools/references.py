@@ -70,6 +70,18 @@ class References:
                 waiting.append(self.target(part["$ref"]))
             waiting.extend(part.get("allOf", ()))
 
+    def in_place(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the subschemas that apply to the same value."""
+        for word in ("allOf", "anyOf", "oneOf"):
+            if isinstance(parts := schema.get(word), list):  # and no data that is called so
+                yield from parts
+        for word in ("if", "then", "else"):
+            yield schema.get(word)
+        if isinstance(parts := schema.get("dependentSchemas"), Mapping):
+            yield from parts.values()
+        if isinstance(schema.get("$ref"), str):
+            yield self.target(schema["$ref"])
+
     def kinds(self, schema: Any) -> frozenset[Kind]:
         """Say which types of JSON value a schema may accept; a recursive part counts as any."""
         if not isinstance(schema, Mapping):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tools.errors import ContractError
 from tools.references import References
+from tools.schema_loops import check_loops
 from tools.text import one_line
 from tools.validator import compiled
 
@@ -42,6 +43,7 @@ def closed(tool: str, schema: Any, *, generated: bool) -> dict[str, Any]:
         raise ContractError(tool, f"its schema must be a JSON object, not {_name(schema)}")
     check_size(tool, schema)
     compiled(tool, schema)
+    check_loops(tool, schema)
     shown: dict[str, Any] = _top(tool, schema)
     if generated:
         shown = rewritten(shown, _close, conjunct=False)
@@ -122,19 +124,8 @@ def _names_elsewhere(schema: Mapping[str, Any]) -> bool:
         seen.add(id(part))
         if part is not schema and part.get("properties"):
             return True
-        waiting.extend(_in_place(part, references))
+        waiting.extend(references.in_place(part))
     return False
-
-
-def _in_place(schema: Mapping[str, Any], references: References) -> Iterator[Any]:
-    """Yield the subschemas that apply to the same object."""
-    for word in ("allOf", "anyOf", "oneOf"):
-        yield from schema.get(word, ())
-    for word in ("if", "then", "else"):
-        yield schema.get(word)
-    yield from schema.get("dependentSchemas", {}).values()
-    if isinstance(schema.get("$ref"), str):
-        yield references.target(schema["$ref"])
 
 
 def check_size(tool: str, schema: Mapping[str, Any]) -> None:
