@@ -45,13 +45,13 @@ def after_answer(state: Standing) -> Literal["answer", "ask again"]:
     return "answer" if state.get("status") else "ask again"
 
 
-def next_of(names: Sequence[str]) -> Rule:
-    """Make the rule that names the step after the one that called; the author wired it."""
+def next_of(steps: int) -> Rule:
+    """Make the rule that numbers the step after the one that called; the author wired them."""
 
     def next_step(state: Standing) -> str:
         progress = current(state)
         done = progress["rounds"] if progress else 0
-        return names[min(done, len(names) - 1)]
+        return f"step {min(done + 1, steps)}"
 
     return rule(next_step)
 
@@ -92,7 +92,7 @@ def build(
     contracts = action_space(tools)
     route = read_steps(steps)
     names = [step.name for step in route]
-    following = next_of(names)
+    following = next_of(len(names))
     after = f"a workflow of {len(route)} steps"
     builder, plain, _ = wire(model, contracts, Context)
     source = ModelSource(model, contracts, forced=ANY)
@@ -132,7 +132,7 @@ def build(
             after_step,
             {"tool calls": "validate_calls", "no tool call": next_name, "ended": END},
         )
-    later: dict[Hashable, str] = {name: name for name in names[1:]}
+    later: dict[Hashable, str] = {f"step {n}": name for n, name in enumerate(names[1:], start=2)}
     builder.add_conditional_edges(
         "validate_calls",
         call_or(following),

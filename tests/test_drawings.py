@@ -34,6 +34,13 @@ def test_the_words_of_the_conditions_are_on_the_edges() -> None:
         assert word.replace(" ", "&nbsp;") in section or word in section
 
 
+@pytest.mark.parametrize("name", list(GRAPHS))
+def test_every_edge_that_a_condition_chooses_says_when(name: str) -> None:
+    edges = GRAPHS[name].graph.get_graph().edges
+    silent = [(edge.source, edge.target) for edge in edges if edge.conditional and not edge.data]
+    assert silent == []
+
+
 def test_the_page_lists_the_same_names_as_the_server_s_configuration() -> None:
     listed = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
     assert {name: (about["path"], about["description"]) for name, about in listed.items()} == {
