@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from langgraph.types import Command, StreamMode
-from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph.graph.state import CompiledStateGraph
@@ -22,7 +21,7 @@ from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 from graphs.threads import check_answer, enter_thread, stopped_early
 from graphs.tracing import tracing
-from graphs.transcript import newest_question, with_ids
+from graphs.transcript import newest_question, read_messages, with_ids
 
 MIN_STEPS = 3
 """A model call, the last call with tools off, and LangGraph's own step to see that it is done."""
@@ -219,9 +218,6 @@ def _read_input(given: Any) -> tuple[Any, str | None]:
     if not isinstance(given, Mapping) or given.get("messages") is None:
         raise UsageError('no question: pass {"messages": [...]} with a human message')
     messages = given["messages"]
-    try:
-        found = convert_to_messages(messages if isinstance(messages, list) else [messages])
-    except (ValueError, TypeError, NotImplementedError, KeyError) as error:
-        raise UsageError(f"messages can't be read: {str(error).splitlines()[0]}") from None
+    found = read_messages(messages if isinstance(messages, list) else [messages])
     question = newest_question(found).text
     return {**given, "messages": with_ids(found)}, question

@@ -50,13 +50,31 @@ def append_messages(state: list[BaseMessage], writes: Sequence[Any]) -> list[Bas
     Args:
         state: The messages so far.
         writes: Each a message, a dict or a list of either, in order.
+
+    Raises:
+        UsageError: One is no message.
     """
     added: list[Any] = []
     for write in writes:
         added.extend(write if isinstance(write, list) else [write])
     if not all(isinstance(message, BaseMessage) for message in added):
-        added = convert_to_messages(added)
+        added = read_messages(added)
     return places.of(state, lambda found: _appended(state, added, found.ids))
+
+
+def read_messages(given: Sequence[Any]) -> list[BaseMessage]:
+    """Read messages in every form that LangChain knows.
+
+    Args:
+        given: Each a message, a dict, a pair or a text.
+
+    Raises:
+        UsageError: One is no message. LangGraph's server tells it to who sent it.
+    """
+    try:
+        return convert_to_messages(given)
+    except (ValueError, TypeError, NotImplementedError, KeyError) as error:
+        raise UsageError(f"messages can't be read: {str(error).splitlines()[0]}") from None
 
 
 def _appended(

@@ -50,6 +50,7 @@ def test_studio_says_where_to_click_and_what_needs_the_network(
     said = rungs("studio", "--db", "x.sqlite")
     assert said.code == 0
     port = started[0][-1]
+    assert "--n-jobs-per-worker 10" in " ".join(started[0])  # else each run waits for all others
     assert f"baseUrl=http%3A%2F%2F127.0.0.1%3A{port}" in said.out
     assert f"http://127.0.0.1:{port}/rungs/" in said.out
     assert "network" in said.out

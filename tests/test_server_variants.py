@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
+from langgraph_sdk.errors import BadRequestError
 
 from graphs import GRAPHS, open_graph
 from graphs.state import Status
@@ -148,6 +149,18 @@ def test_a_setting_out_of_its_bounds_is_refused(client: SyncLangGraphClient, nam
         client.runs.wait(thread, name, input=ASKED, context={"tool_timeout": -1})
 
 
+@pytest.mark.parametrize("value", [5, [5], {"role": "user"}])
+def test_a_state_that_is_edited_into_no_message_is_refused_in_a_line(
+    client: SyncLangGraphClient, value: Any
+) -> None:
+    thread = client.threads.create()["thread_id"]
+    client.runs.wait(thread, "tools_in_context", input=ASKED)
+    before = client.threads.get_state(thread)
+    with pytest.raises(BadRequestError, match="messages can't be read"):
+        client.threads.update_state(thread, {"messages": value})
+    assert client.threads.get_state(thread)["checkpoint"] == before["checkpoint"]
+
+
 @pytest.mark.parametrize("name", list(GRAPHS))
 def test_a_thread_begun_in_python_goes_on_in_the_server_and_back(
     client: SyncLangGraphClient, place: Path, name: str
@@ -157,7 +170,9 @@ def test_a_thread_begun_in_python_goes_on_in_the_server_and_back(
     db = place / "memory.sqlite"
     with open_graph(name, db=db, model="offline") as graph:
         begun = graph.invoke(ASKED, config)
-    client.threads.create(thread_id=thread, metadata={"graph_id": name})
+    client.threads.create(thread_id=thread, graph_id=name)
+    shown: Any = client.threads.get_state(thread)
+    assert shown["values"]["status"] == begun["status"]
     served_: Any = client.runs.wait(thread, name, input=ASKED)
     assert served_["status"] == begun["status"]
     with open_graph(name, db=db, model="offline") as graph:

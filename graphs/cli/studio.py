@@ -15,6 +15,9 @@ from graphs.database_url import VARIABLE, is_url
 from graphs.errors import UsageError
 
 HOST = "127.0.0.1"
+RUNS_AT_ONCE = 10
+"""Runs that the server executes at a time, in threads of their own; left alone it takes one."""
+
 QUIET = {
     "LANGGRAPH_CLI_NO_ANALYTICS": "1",
     "LANGGRAPH_NO_VERSION_CHECK": "true",
@@ -59,7 +62,8 @@ def serve_studio(port: int, db: str, screen: Screen) -> int:
     sys.stdout.flush()
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--host", HOST]
     env = {**QUIET, **os.environ, **_memory(db)}
-    return _stay(subprocess.Popen([*command, "--port", str(port)], cwd=home, env=env))  # noqa: S603
+    options = ["--n-jobs-per-worker", str(RUNS_AT_ONCE), "--port", str(port)]
+    return _stay(subprocess.Popen([*command, *options], cwd=home, env=env))  # noqa: S603
 
 
 def _memory(db: str) -> dict[str, str]:
