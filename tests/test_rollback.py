@@ -12,9 +12,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import START, StateGraph
 
+from graphs import open_graph
 from graphs.errors import UsageError
 from graphs.memory import Memory, open_memory
+from graphs.models import ScriptedModel
 from tests.test_memory_saver import QUESTION, State, graph
+from tools import contract
 
 
 class Counted(TypedDict):
@@ -186,3 +189,30 @@ def test_a_file_of_an_earlier_version_takes_rollbacks(tmp_path: Path) -> None:
         app.invoke(asked("undone"), of_run("two"))
         memory.saver.delete_for_runs(["two"])
         assert shown(app) == before
+
+
+def test_what_was_executed_is_not_executed_again_after_a_rollback(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    def send(to: str) -> str:
+        """Send a letter."""
+        done.append(to)
+        return "sent"
+
+    tool = contract(send, effect="state_changing", requires_confirmation=True)
+    asks = {"tool_calls": [{"id": "c1", "name": "send", "args": {"to": "Ann"}}]}
+    with open_graph(
+        "tool_calling",
+        db=tmp_path / "rungs.sqlite",
+        tools=[tool],
+        model=ScriptedModel(replies=[asks, "Sent.", "Sent."]),
+    ) as app:
+        app.invoke({"messages": [("user", "Write to Ann.")]}, of_run("one"))
+        before = shown(app)
+        yes: Any = Command(resume={"decisions": [{"type": "approve"}]})
+        assert app.invoke(yes, of_run("two"))["answer"] == "Sent."
+        app.memory.saver.delete_for_runs(["two"])
+        assert shown(app) == before
+        ended = app.invoke(yes, of_run("three"))
+    assert [message.text for message in ended["messages"] if message.type == "tool"] == ["sent"]
+    assert done == ["Ann"]
