@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from langchain_core.messages import ToolCall, ToolMessage
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.store.base import BaseStore
 
 from graphs.calls import sealed
 from graphs.claims import claims_of
+from graphs.process_ledger import process_ledger, warn_of
 from graphs.waiting import Steps, Wait
 from tools.notes import user_label
 
@@ -40,21 +42,37 @@ class Entry:
 
 
 class Ledger:
-    """The ledger of one thread, in the graph's store; without a store or a thread it is off.
+    """The ledger of one thread, in the graph's store; without a thread it is off.
+
+    Without a store it is kept for the checkpointer in this process, and is off where there is none.
 
     Args:
         store: Where it is kept.
         thread_id: The thread; None where nothing can be resumed.
+        saver: The graph's checkpointer.
     """
 
-    def __init__(self, store: BaseStore | None, thread_id: str | None) -> None:
-        self._store = store if thread_id and thread_id.strip() else None
+    def __init__(
+        self,
+        store: BaseStore | None,
+        thread_id: str | None,
+        saver: BaseCheckpointSaver[Any] | None = None,
+    ) -> None:
+        has_thread = bool(thread_id and thread_id.strip())
+        self._given = store if has_thread else None
+        self._saver = saver if has_thread and store is None else None
         self._namespace = namespace_of(thread_id or "none")
 
     @property
     def is_kept(self) -> bool:
-        """Whether what is not entered did not begin."""
-        return self._store is not None
+        """Whether what is not entered did not begin, whatever process it was in."""
+        return self._given is not None
+
+    @property
+    def _store(self) -> BaseStore | None:
+        if self._saver is None:
+            return self._given
+        return process_ledger(self._saver)
 
     def look_up(self, call: ToolCall) -> Steps[Entry | None]:
         """Return what is entered for a call, or None."""
@@ -68,11 +86,14 @@ class Ledger:
         """Enter a call before it runs; return whether it was not there, and so may run now.
 
         On the memory file and on Postgres this is one atomic step, also between processes. Another
-        store has no such step: there two resumes at the same moment are kept apart by nothing.
+        store has no such step: there two resumes at the same moment are kept apart in one process,
+        and by nothing where they come in two.
         """
         store, where, key = self._store, self._namespace, _key(call)
         if store is None:
             return True
+        if self._saver is not None:
+            warn_of(self._saver, call["name"])
         value = _value(Entry(ended=False))
         if (claims := claims_of(store)) is not None:
             claimed: bool = yield Wait(
@@ -80,6 +101,8 @@ class Ledger:
                 lambda: claims.aput_if_absent(where, key, value),
             )
             return claimed
+        if not process_ledger(store).put_if_absent(where, key, value):
+            return False
         if (yield from self.look_up(call)) is not None:
             return False
         yield from self._put(call, Entry(ended=False))
@@ -92,8 +115,11 @@ class Ledger:
     def strike(self, call: ToolCall) -> Steps[None]:
         """Take a call out that paused before it did anything, and will run anew."""
         store, where, key = self._store, self._namespace, _key(call)
-        if store is not None:
-            yield Wait(lambda: store.delete(where, key), lambda: store.adelete(where, key))
+        if store is None:
+            return
+        yield Wait(lambda: store.delete(where, key), lambda: store.adelete(where, key))
+        if claims_of(store) is None:
+            process_ledger(store).delete(where, key)
 
     def _put(self, call: ToolCall, entry: Entry) -> Steps[None]:
         store, where, key = self._store, self._namespace, _key(call)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.store.base import BaseStore
 
@@ -35,6 +36,12 @@ class Scope:
     def store(self) -> BaseStore | None:
         """The store of the graph, if it was compiled with one."""
         return self.runtime.store
+
+    @property
+    def saver(self) -> BaseCheckpointSaver[Any] | None:
+        """The checkpointer of the graph, if it was compiled with one."""
+        saver = self.config.get("configurable", {}).get("__pregel_checkpointer")
+        return saver if isinstance(saver, BaseCheckpointSaver) else None
 
     @property
     def thread_id(self) -> str | None:

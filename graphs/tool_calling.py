@@ -2,10 +2,13 @@
 
 A call that changes state waits for a person, who may approve, edit, reject or answer in its place,
 now or in another process days later. It is entered in a ledger before it runs and after, so that no
-crash, resume or double click lets it take effect twice. A run ends at the first reply without a
-tool call, after ten tool calls with one last call without tools, or when the same call comes a
-fourth time in a row; the third is answered with a warning. A tool that only reads may be polled, as
-long as its results differ.
+crash, resume or double click lets it take effect twice: in the graph's store, which `open_graph`
+brings and a server too. On a memory file and on Postgres that holds between processes; another
+store tells two answers at the same moment apart in one process alone; and so does, until the
+process ends, a graph that is compiled with a checkpointer and no `store=`, which a warning says. A
+run ends at the first reply without a tool call, after ten tool calls with one last call without
+tools, or when the same call comes a fourth time in a row; the third is answered with a warning. A
+tool that only reads may be polled, as long as its results differ.
 """
 
 import os

@@ -51,7 +51,7 @@ class ToolRound:
         self._made: dict[str | None, tuple[Ended, ToolMessage]] = {}
         self._cache = ResultsCache(scope.store if reach.caches else None, scope.context.user)
         self._inside = inside(scope)
-        self._ledger = Ledger(scope.store, scope.thread_id)
+        self._ledger = Ledger(scope.store, scope.thread_id, scope.saver)
 
     def still_made(self, calls: Any) -> list[ToolCall]:
         """Leave out what a person took out of the reply, in Studio say, or wrote into the state."""

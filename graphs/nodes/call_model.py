@@ -143,7 +143,7 @@ def closed_calls(state: State, scope: Scope, reach: Reach) -> Steps[list[ToolMes
     begun = {call["id"]: call for call in state.get("calls") or [] if isinstance(call, dict)}
     if waits:  # while one of them waits, none of them has begun
         waits = [ident for ident in begun if ident is not None]
-    ledger = Ledger(scope.store, scope.thread_id)
+    ledger = Ledger(scope.store, scope.thread_id, scope.saver)
 
     def begins_in_ledger(call: ToolCall) -> bool:
         contract = reach.contract_of(call)
