@@ -109,8 +109,9 @@ def test_what_cant_be_seen_is_named_in_every_part_of_a_thread(
         assert f"\\u{code:04x}" in text(browser, ".steps")
     whole = browser.execute_script("return document.body.innerText")
     assert not [code for code in UNSEEN if chr(code) in whole]
-    marked = browser.find_elements("css selector", ".run h3 .unseen")
-    assert [mark.text for mark in marked] == ["\\u202e", "\\u202c", "\\u200b"]
+    for part in (".run h3", ".approval pre"):
+        marked = browser.find_elements("css selector", f"{part} .unseen")
+        assert [mark.text for mark in marked] == ["\\u202e", "\\u202c", "\\u200b"]
 
 
 @pytest.mark.parametrize("changed", [False, True])

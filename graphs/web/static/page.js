@@ -74,7 +74,7 @@ function showProblems() {
 }
 
 function words(value) {
-  return typeof value === "string" ? value : json(value);
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
 function folded(summary, value) {
@@ -177,7 +177,7 @@ function promptOf(reply) {
     const sent = await attempt(`prompt ${reply}`, () => ask(`/prompts/${encodeURIComponent(state.thread)}`, { query: { reply } }));
     if (!sent) return;
     for (const message of sent) {
-      const calls = (message.calls || []).map((call) => `${call.name}(${json(call.args, 0)})`).join("\n");
+      const calls = (message.calls || []).map((call) => `${call.name}(${JSON.stringify(call.args)})`).join("\n");
       details.append(element("div", { class: "dim" }, message.tool ? `${message.role}: ${message.tool}` : message.role),
         element("pre", {}, [message.text, calls].filter(Boolean).join("\n")));
     }
@@ -206,9 +206,10 @@ function approval(told) {
     choice.addEventListener("change", () => {
       text.hidden = choice.value === "approve";
       text.value = choice.value === "edit" ? json(call.arguments) : "";
+      text.rows = Math.min(20, text.value.split("\n").length + 1);
     });
     return { call, choice, text, block: element("fieldset", {}, element("strong", {}, call.tool), " ",
-      element("span", { class: "dim" }, call.description), element("pre", {}, json(call.arguments)), choice, text) };
+      element("span", { class: "dim" }, call.description), element("pre", {}, words(call.arguments)), choice, text) };
   });
   const send = element("button", { type: "submit", class: "primary" }, "Answer");
   const form = element("form", { class: "approval", onsubmit: async (event) => {

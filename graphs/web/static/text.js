@@ -12,9 +12,9 @@ export function plain(text) {
   return String(text).replaceAll("\r\n", "\n").replace(UNSEEN, escaped);
 }
 
-/** Return JSON of a value, laid out for reading and editing, which parses back to the value. */
-export function json(value, indent = 2) {
-  return JSON.stringify(value, null, indent).replace(UNSEEN, escaped);
+/** Return JSON of a value, laid out for editing, which parses back to the value. */
+export function json(value) {
+  return plain(JSON.stringify(value, null, 2));
 }
 
 /** Return the nodes that show a text: what can't be seen in it stands in marks of its own. */
