@@ -212,6 +212,8 @@ def _read_input(given: Any) -> tuple[Any, str | None]:
     if isinstance(given, Command):
         if given.resume is None:
             raise UsageError("a Command must carry the answer: Command(resume=...)")
+        if given.goto:  # that node would run beside the one that waits, on the same calls
+            raise UsageError("an answer goes to what waits: pass Command(resume=...) without goto")
         return given, None
     if given is None:
         return None, None

@@ -453,3 +453,16 @@ def test_an_answer_to_a_pause_that_is_over_is_refused_and_the_one_that_waits_sta
     assert desk.shop.done == [("pay", 5), ("pay", 99)]
     with pytest.raises(UsageError, match="nothing in thread t waits"):
         desk.run(by_id)
+
+
+def test_an_answer_that_goes_to_another_node_too_is_refused_and_the_pause_stays_open(
+    mode: Mode, tmp_path: Path
+) -> None:
+    desk = Desk(mode, tmp_path, PAY, "Paid.")
+    desk.run("?")
+    with pytest.raises(UsageError, match="without goto"):
+        desk.run(Command(resume={"decisions": [APPROVE]}, goto="run_tools"))
+    assert desk.shop.done == []
+    ended = desk.answer(APPROVE)
+    assert desk.shop.done == [("pay", 5)]
+    assert result_for(ended["messages"], "a").status == "success"
