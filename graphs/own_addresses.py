@@ -5,7 +5,7 @@ from collections.abc import Collection
 from graphs.context import Context
 from graphs.places import human_messages
 from graphs.state import State
-from tools.personal_rules import email_spans
+from tools.personal_rules import email_spans, may_hold_email, plain_address
 
 
 class OwnAddresses:
@@ -36,8 +36,8 @@ class OwnAddresses:
         texts = [self._context.user_email or "", self._context.user or ""]
         texts += [message.text for message in human_messages(self._state.get("messages") or ())]
         return {
-            text[start:end].lower()
+            plain_address(text[start:end])
             for text in texts
-            if "@" in text
+            if may_hold_email(text)
             for _, start, end in email_spans(text)
         }

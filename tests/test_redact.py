@@ -13,6 +13,15 @@ from tools.redact import is_secret_name, redact, redact_data, redact_result
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83v\n-----END RSA PRIVATE KEY-----"
+LETTERS = "a1B2c3D4e5F6" * 3
+PROVIDER_KEYS = [
+    *(f"gsk_{LETTERS}", f"xai-{LETTERS}", f"tvly-dev-{LETTERS}", f"pplx-{LETTERS}"),
+    *(f"lsv2_pt_{'a1b2' * 8}_{'c3d4' * 2}", f"shpat_{'a1b2' * 8}", f"dop_v1_{'a1b2' * 16}"),
+    *(f"lin_api_{LETTERS}", f"r8_{LETTERS}", f"AGE-SECRET-KEY-1{'QZ2A' * 14}"),
+]
+TELEGRAM = f"1234567890:AA{LETTERS[:33]}"
+SLACK = "hooks.slack.com/services/T0A1B2C3D/B0A1B2C3D/a1B2c3D4e5F6g7"
+DISCORD = f"discord.com/api/webhooks/123456789012345678/{LETTERS}_-x"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +34,10 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\nq83v\n-----END RSA PRI
         ("github_pat_" + "a1" * 18, "[redacted]"),
         ("xoxb-123456789-abcdef", "[redacted]"),
         ("sk_live_4eC39HqLyjWDarjtT1", "[redacted]"),
+        *((f"use {key} now", "use [redacted] now") for key in PROVIDER_KEYS),
+        (f"x.example/bot{TELEGRAM}/getMe", "x.example/bot[redacted]/getMe"),
+        (f"post to https://{SLACK}.", "post to https://[redacted]."),
+        (f"post to https://{DISCORD} now", "post to https://[redacted] now"),
         (f"jwt {JWT}.", "jwt [redacted]."),
         (f"a {PEM} b", "a [redacted] b"),
         (PEM[:60], "[redacted]"),
@@ -108,6 +121,7 @@ def test_a_credential_is_replaced_and_what_is_around_it_stays(text: str, left: s
         "Password\nChoose Reset99 in the menu.",
         "username\npassword\nline2\n",
         "The columns are name, password\nand role2, in this order.",
+        "gsk_build, xai-tools, tvly-search-results-page, r8_x, at 12345678:30, lin_api_docs",
     ],
 )
 def test_what_is_no_credential_stays_as_it_is(text: str) -> None:
@@ -212,6 +226,11 @@ TABLES = [
     ("user,password\nann,correct horse {} staple\n", "ann,[redacted]\n"),
     ("| user | Passwort |\n|--|--|\n| ann | lila {} mond |", "| ann | [redacted] |"),
     ("| Mot de passe | lune {} verte claire |", "| Mot de passe | [redacted] |"),
+    (" user | password\n------+----------\n ann  | {}\n(1 row)", " ann  | [redacted]\n(1 row)"),
+    (
+        "+-----+----------+\n| user | password |\n+-----+----------+\n| ann | {} |\n+-----+--+\n",
+        "| ann | [redacted] |\n+-----+--+\n",
+    ),
 ]
 
 
@@ -236,6 +255,17 @@ def test_tables_as_lists_and_named_values_lose_what_their_names_hide() -> None:
         {"name": "DB_PASSWORD", "value": "[redacted]"},
         {"name": "COLOR", "value": "red"},
     ]
+
+
+def test_what_stands_as_a_value_below_a_secret_name_in_data_goes() -> None:
+    data = {"password": {"v": "hunter", "expires": "never"}, "token": {"value": {"raw": "hunter"}}}
+    clean = json.loads(json.dumps(data).replace("hunter", "[redacted]"))
+    assert redact_data(data) == clean
+    assert json.loads(redact_result(json.dumps(data))) == clean
+    schema = {"properties": {"password": {"type": "string", "description": "At least 12 signs"}}}
+    assert redact_data(schema) == schema
+    token = {"token": {"text": "the", "lemma": "the"}}
+    assert redact_data(token) == token
 
 
 SHIPPED = [

@@ -75,6 +75,27 @@ def test_addresses_of_others_go_and_those_of_the_user_and_of_roles_stay() -> Non
     assert redact(text) == text  # outside of a run
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "logo@2x.png and icons/icon@3x.webp, a@1.5x.PDF",
+        "Formula python@3.11.rb, node@20.rb",
+        "@ann@social.example wrote; (@bob@x.example)",
+        "100%40 and a%40b",
+    ],
+)
+def test_names_of_files_and_versions_and_handles_are_no_addresses(text: str) -> None:
+    with under(DEFAULT_POLICY, set()):
+        assert redact(text) == text
+
+
+def test_an_address_in_a_url_is_one_too() -> None:
+    text = "https://x.example/?q=bob%40acme.example&r=Ann%40mail.example&s=info%40x.example"
+    with under(DEFAULT_POLICY, {"ann@mail.example"}):
+        assert redact(text) == text.replace("bob%40acme.example", "[redacted]")
+        assert redact("bob@2x.example.org") == "[redacted]"
+
+
 def test_fields_patterns_and_allowed_texts_come_from_the_tools_file(tmp_path: Path) -> None:
     file = tmp_path / "tools.toml"
     file.write_text(

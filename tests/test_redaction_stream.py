@@ -55,6 +55,18 @@ pieces = st.sampled_from(
         *("| password |", "|-|-|\n", "\n", "\r\n", "Password", "hunter2", "date of birth"),
         *("contraseña", "Passwort", "密码", "\uff1a", "是", " ist ", "mot de passe", "\\u00f1"),
         *('"a\nb"', '""', '",', "<br>", "password\n", "\n\n", "note,password\n", "x y z"),
+        *(
+            "%40",
+            "bob%40",
+            "@2x",
+            ".png",
+            "+",
+            "---+---\n",
+            "12345678:",
+            "aB1" * 12,
+            "gsk_",
+            "hooks.",
+        ),
         *("<", "AKIAIOSFODNN7EXAMPLE", "ghp_" + "a1" * 18, "é", "\U0001f600", "-----BEGIN ", "_"),
     ]
 )

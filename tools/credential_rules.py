@@ -25,6 +25,19 @@ _FORMATS = (
     r"(?<![A-Za-z0-9])pypi-[A-Za-z0-9_-]{40,}",
     r"(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     r"(?<![A-Za-z0-9])whsec_[A-Za-z0-9]{16,}",
+    r"(?<![A-Za-z0-9])gsk_[A-Za-z0-9]{20,}",
+    r"(?<![A-Za-z0-9])(?:xai|pplx)-[A-Za-z0-9]{20,}",
+    r"(?<![A-Za-z0-9])tvly-(?=[a-z-]*[A-Z0-9])[A-Za-z0-9-]{16,}",
+    r"(?<![A-Za-z0-9])lsv2_(?:pt|sk)_[A-Za-z0-9_]{20,}",
+    r"(?<![A-Za-z0-9])shp(?:at|ca|pa|ss|tka)_[A-Za-z0-9]{16,}",
+    r"(?<![A-Za-z0-9])do[opr]_v1_[A-Za-z0-9]{20,}",
+    r"(?<![A-Za-z0-9])lin_(?:api|oauth)_[A-Za-z0-9]{16,}",
+    r"(?<![A-Za-z0-9])r8_[A-Za-z0-9]{20,}",
+    r"AGE-SECRET-KEY-1[A-Za-z0-9]{16,}",
+    # Telegram
+    r"(?<![0-9])[0-9]{8,10}:(?=[a-z0-9_-]*[A-Z])[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])",
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9_/-]{10,}",
+    r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/[A-Za-z0-9_-]{10,}",
     # only at the beginning of a run, or runs without a dot would be read again and again
     r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
     rf"-----BEGIN {_PEM}(?:(?!-----END {_PEM})[\s\S])*(?:-----END {_PEM})?",
@@ -36,6 +49,9 @@ _FORMAT_HINT = (
     r"|gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-[A-Za-z0-9_-]{16}|xox[a-z]-|xapp-"
     r"|AIza[A-Za-z0-9_-]{30}|ya29\.[A-Za-z0-9_-]{16}|hf_[A-Za-z0-9]{20}"
     r"|npm_[A-Za-z0-9]{30}|pypi-[A-Za-z0-9_-]{40}|SG\.[A-Za-z0-9_-]{16}"
+    r"|gsk_[A-Za-z0-9]{20}|(xai|pplx)-[A-Za-z0-9]{20}|tvly-[A-Za-z0-9-]{16}|lsv2_(pt|sk)_"
+    r"|shp(at|ca|pa|ss|tka)_[A-Za-z0-9]{16}|do[opr]_v1_|lin_(api|oauth)_|r8_[A-Za-z0-9]{20}"
+    r"|AGE-SECRET-KEY-1|[0-9]{8}:[A-Za-z0-9_-]{34}|hooks\.slack\.com/|discord(app)?\.com/api/"
     r"|whsec_[A-Za-z0-9]{16}|eyJ[A-Za-z0-9_-]{8}|-----BEGIN [A-Z0-9 ]*PRIVATE"
 )
 

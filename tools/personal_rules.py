@@ -30,6 +30,12 @@ _DOUBLE_OVER = 9
 _LOCAL_MOST = 64  # characters, RFC 5321
 _DOMAIN = re.compile(r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,}\w*")
 _IN_LOCAL = frozenset("._%+-")
+_AT = re.compile("@|%40")
+_FILE_NAME = re.compile(
+    r"(?:[0-9.]+x\.(?:png|jpe?g|webp|gif|svg|avif|bmp|tiff?|heic|ico|pdf)|(?:[0-9]+\.)+[a-z]+)\Z",
+    re.IGNORECASE,
+)
+"""What stands behind the sign in `logo@2x.png` and `python@3.11.rb`."""
 # Mailboxes of a service, a role or a function are nobody's own (RFC 2142 and common use).
 _ROLES = frozenset(
     (
@@ -66,22 +72,43 @@ def _cards(text: str, start: int) -> Iterator[Span]:
 
 def is_role(address: str) -> bool:
     """Whether an address is a service's or a role's rather than a person's."""
-    return address.partition("@")[0].lower() in _ROLES
+    return plain_address(address).partition("@")[0] in _ROLES
+
+
+def may_hold_email(text: str) -> bool:
+    """Whether a text has the sign of an e-mail address, as it is or as URLs have it."""
+    return "@" in text or "%40" in text
+
+
+def plain_address(text: str) -> str:
+    """Spell an address, which may come from a URL, in one way."""
+    return text.lower().replace("%40", "@")
 
 
 def email_spans(text: str, start: int = 0) -> Iterator[Span]:
-    """Yield where e-mail addresses are, from a position on; user names in URLs are none."""
-    at = text.find("@", start)
-    while at >= 0:
+    """Yield where e-mail addresses are, from a position on; user names in URLs are none.
+
+    Nor are handles (`@ann@social.example`), or names of files and versions (`logo@2x.png`).
+    """
+    sign = _AT.search(text, start)
+    while sign:
+        at, after = sign.span()
         begin, lowest = at, max(start, at - _LOCAL_MOST)
         while begin > lowest and (text[begin - 1].isalnum() or text[begin - 1] in _IN_LOCAL):
             begin -= 1
         while begin < at and text[begin] in _IN_LOCAL:
             begin += 1
-        domain = _DOMAIN.match(text, at + 1) if begin < at else None
-        if domain and not _in_url(text, begin):
+        domain = _DOMAIN.match(text, after) if begin < at else None
+        if domain and not (
+            _in_url(text, begin) or _is_handle(text, begin) or _FILE_NAME.match(domain[0])
+        ):
             yield begin, begin, domain.end()
-        at = text.find("@", domain.end() if domain else at + 1)
+        sign = _AT.search(text, domain.end() if domain else after)
+
+
+def _is_handle(text: str, begin: int) -> bool:
+    before = text[max(0, begin - 2) : begin]
+    return before[-1:] == "@" and not (before[:-1].isalnum() or before[:-1] in _IN_LOCAL)
 
 
 def _in_url(text: str, begin: int) -> bool:
@@ -100,7 +127,7 @@ CARD_RULE = rule(
 EMAIL_RULE = Rule(
     "email",
     "@",
-    lambda text: "@" in text,
+    may_hold_email,
     email_spans,
-    rf"[^\s@]{{1,{_LOCAL_MOST}}}+(?:@[^\s@]*)?",
+    rf"[^\s@%]{{1,{_LOCAL_MOST}}}+(?:%[^\s@]*+)?(?:@[^\s@]*)?",
 )

@@ -14,11 +14,18 @@ from tools.credential_rules import CREDENTIAL_RULES
 from tools.finder import finder
 from tools.named_secrets import named_rule
 from tools.own_rules import own_rule
-from tools.personal_rules import CARD_RULE, EMAIL_RULE, is_card_as_number, is_role
+from tools.personal_rules import (
+    CARD_RULE,
+    EMAIL_RULE,
+    is_card_as_number,
+    is_role,
+    may_hold_email,
+    plain_address,
+)
 from tools.redaction_policy import RedactionPolicy
 from tools.redaction_rules import REDACTED, Hit, Rule, merged
 from tools.secret_names import is_field, is_secret_name
-from tools.table_data import columns_of, headed, split_table
+from tools.table_data import columns_of, headed, split_table, value_keys
 from tools.table_secrets import table_rule
 from tools.told_secrets import TOLD_RULE
 
@@ -72,7 +79,7 @@ class Redactor:
             found: Where what is taken out is counted.
             own: The addresses that stay; None keeps every e-mail address.
         """
-        if not (self._may_be_any(text) or self._own or (own and "@" in text)):
+        if not (self._may_be_any(text) or self._own or (own and may_hold_email(text))):
             return text  # as most are
         hits = merged(self.hits(text, own=own))
         return replaced(text, hits, 0, len(text), found) if hits else text
@@ -85,10 +92,10 @@ class Redactor:
                 for anchor, begin, end in rule.find(text, start):
                     if self._allowed is None or not self._allowed.match(text[begin:end].lower()):
                         yield Hit(anchor, begin, end, rule.kind)
-        if own is None or "@" not in near:
+        if own is None or not may_hold_email(near):
             return
         for anchor, begin, end in EMAIL_RULE.find(text, start):
-            address = text[begin:end].lower()
+            address = plain_address(text[begin:end])
             if is_role(address) or (self._allowed and self._allowed.match(address)):
                 continue
             if address not in own():
@@ -133,6 +140,14 @@ class Redactor:
                 isinstance(value, int | float) and not isinstance(value, bool)
             ):
                 return _counted("credential", found)
+            if isinstance(value, dict) and (keys := value_keys(value)):
+                inner = dict.fromkeys(keys, key)
+                return {
+                    self.text(name, found, own) if isinstance(name, str) else name: self._field(
+                        inner.get(name, name), item, found, own
+                    )
+                    for name, item in value.items()
+                }
             if isinstance(value, list | tuple):
                 return [
                     _counted("credential", found)
@@ -144,7 +159,7 @@ class Redactor:
 
     def result(self, text: str, found: Found | None = None, own: Own | None = None) -> str:
         """Redact a tool's result; one that is JSON stays JSON, and loses whole hidden fields."""
-        if text[:1] in {"{", "["} and (self._may_be_any(text) or "@" in text):
+        if text[:1] in {"{", "["} and (self._may_be_any(text) or may_hold_email(text)):
             try:
                 value = json.loads(text)
             except (ValueError, RecursionError):

@@ -6,6 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 _HEADS = ("columns", "headers", "header", "fields", "fieldnames")
+_VALUES = frozenset(
+    (
+        *("v", "val", "value", "values", "raw", "plain", "plaintext", "plain_text", "stringvalue"),
+        *("current", "previous", "new", "old", "string", ""),
+    )
+)
 _ROWS = ("rows", "data", "values", "records")
 
 
@@ -41,6 +47,14 @@ def split_table(fields: Mapping[Any, Any], hides: Callable[[str], bool]) -> dict
         for key in _ROWS
         if isinstance(rows := fields.get(key), list) and all(_is_row(r, len(head)) for r in rows)
     }
+
+
+def value_keys(fields: Mapping[Any, Any]) -> list[Any]:
+    """Return where `{"value": ...}`, which stands behind a name, has what the name means.
+
+    What else stands beside it is about the value: its type, when it ends, a description.
+    """
+    return [key for key in fields if isinstance(key, str) and key.lower().strip("#$_") in _VALUES]
 
 
 def headed(fields: Mapping[Any, Any], hides: Callable[[str], bool]) -> dict[str, str]:

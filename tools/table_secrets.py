@@ -144,6 +144,10 @@ class _Table(NamedTuple):
         """Yield what is hidden in its rows; return where it ends, and whether it may go on."""
         may_go_on = False
         while place < len(text):
+            stop = line_end(text, place)
+            if self.sign == "|" and "+" in text[place:stop] and _RULER.fullmatch(text[place:stop]):
+                place = stop + 1  # as consoles of databases draw it
+                continue
             cells, stop, is_open = row_at(text, place, self.sign)
             may_go_on = may_go_on or is_open
             if len(cells) < self.width or (self.width == 1 and self.sign not in text[place:stop]):
