@@ -226,5 +226,16 @@ def _is_call(call: Any) -> bool:
 
 
 def _asked(state: State) -> dict[str | None, ToolCall]:
-    """Map the ids of the newest reply's calls to the calls as they stand in the transcript."""
-    return {call["id"]: call for call in newest_reply(state["messages"]).tool_calls}
+    """Map ids to the newest reply's calls as they stand in the transcript, those answered left out.
+
+    One may be answered already where a caller sent a run to this node while the call waited.
+    """
+    messages = state["messages"]
+    reply = newest_reply(messages)
+    answered = set()
+    for message in reversed(messages):
+        if message is reply:
+            break
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return {call["id"]: call for call in reply.tool_calls if call["id"] not in answered}

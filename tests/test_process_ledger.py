@@ -137,3 +137,16 @@ def test_the_oldest_entries_are_forgotten_beyond_a_fixed_number() -> None:
     assert ledger.get(("ledger",), "0") is None
     assert ledger.get(("ledger",), "1") is not None
     assert not ledger.put_if_absent(("ledger",), str(MOST), {"ended": False})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_call_that_was_turned_away_beside_its_approval_has_one_result_and_does_not_run(
+    mode: Mode,
+) -> None:
+    till = Till(checkpointer=InMemorySaver())
+    run(mode, till.graph, "?")
+    astray: Any = Command(resume=YES.resume, goto="run_tools")
+    output = run(mode, till.graph, astray)
+    (result,) = results(output["messages"])
+    assert "nobody approved this call" in result.text
+    assert till.paid == []
