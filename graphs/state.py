@@ -7,7 +7,7 @@ from langgraph.channels import DeltaChannel
 from langgraph.managed import RemainingSteps
 from typing_extensions import TypedDict
 
-from graphs.transcript import append_messages
+from graphs.growing import append_messages
 
 Status = Literal[
     "answered",

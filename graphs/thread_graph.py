@@ -16,12 +16,13 @@ from graphs import models
 from graphs.context import Context, read_context
 from graphs.entering import settings_kept
 from graphs.errors import UsageError
+from graphs.growing import read_messages, with_ids
 from graphs.memory import Memory
 from graphs.storable import check_storable
 from graphs.thread_ids import NO_THREAD_ID, is_thread_id
 from graphs.threads import check_answer, enter_thread, stopped_early
 from graphs.tracing import tracing
-from graphs.transcript import newest_question, read_messages, with_ids
+from graphs.transcript import newest_question
 
 MIN_STEPS = 3
 """A model call, the last call with tools off, and LangGraph's own step to see that it is done."""

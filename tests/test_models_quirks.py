@@ -23,9 +23,9 @@ from graphs.models.quirks import (
     is_written_tool_call,
     known_call_ids,
     normalize_reply,
-    replayable,
 )
 from graphs.models.raw_calls import assemble
+from graphs.models.replay import replayable
 
 
 async def replies(reply: Any, known: set[str] | None = None, *, pieces: Any = None) -> AIMessage:

@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field
 from graphs.models.capabilities import ALL
 from graphs.models.loops import LoopBoundClient
 from graphs.models.openai import RungsChatOpenAI
-from graphs.models.quirks import replayable
+from graphs.models.replay import replayable
 from graphs.models.wire import Encoded, encode, parameters_key, split_at_the_mark
 from tests.stub_server import USAGE, Recorded, StubServer, call, completion, delta, serving, stream
 

@@ -15,10 +15,11 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
+from graphs.growing import append_messages
 from graphs.places import has_message, human_messages, newest_human, system_messages, with_call_ids
 from graphs.react.turns import compaction_of, exchanges, turns_of
 from graphs.reading import Reading
-from graphs.transcript import COMPACTION, append_messages
+from graphs.transcript import COMPACTION
 
 
 def question(ident: str = "q") -> HumanMessage:

@@ -33,7 +33,7 @@ from graphs.models.chat_result import (
 from graphs.models.deltas import repaired
 from graphs.models.loops import LoopBoundClient
 from graphs.models.openai_errors import stock_errors
-from graphs.models.quirks import replayable
+from graphs.models.replay import replayable
 from graphs.models.stream_watch import Ending
 from graphs.models.streams import AsyncCompletions, Completions
 from graphs.models.wire import (
