@@ -242,6 +242,79 @@ def test_what_stands_below_or_beside_a_secret_name_in_a_table_goes(table: str, l
     assert redact(clean) == clean
 
 
+MARKED = [
+    ("**Password:** {}", "**Password:** [redacted]"),
+    ("- **API key**: {}\n- next", "- **API key**: [redacted]\n- next"),
+    ("* *Password:* {}", "* *Password:* [redacted]"),
+    ("__Password:__ {}", "__Password:__ [redacted]"),
+    ("1. **`DB_PASSWORD`** = `{}`", "1. **`DB_PASSWORD`** = `[redacted]`"),
+    ("## **Token**:\n{}\n", "## **Token**:\n[redacted]\n"),
+    ("use **password:** {}, then go", "use **password:** [redacted], then go"),
+    ("**Password:** **{}**.", "**Password:** **[redacted]**."),
+    ("**Passwort**: {}", "**Passwort**: [redacted]"),
+    ("<b>Token:</b> {}", "<b>Token:</b> [redacted]"),
+    ("<li><strong>Token</strong>: {}</li>", "<li><strong>Token</strong>: [redacted]</li>"),
+    (
+        '<p>Password: <code class="x">{}</code></p>',
+        '<p>Password: <code class="x">[redacted]</code></p>',
+    ),
+    ("<td>Password</td><td>{}</td>", "<td>Password</td><td>[redacted]</td>"),
+    ("<th>Password</th>\n  <td>{}</td>", "<th>Password</th>\n  <td>[redacted]</td>"),
+    ("<dt>API key</dt><dd>{}</dd>", "<dt>API key</dt><dd>[redacted]</dd>"),
+    ('<input name="password" value="{}">', '<input name="password" value="[redacted]">'),
+    ("<input value='{} a' type='password'/>", "<input value='[redacted]' type='password'/>"),
+    ('<add key="ApiKey" value="{}" />', '<add key="ApiKey" value="[redacted]" />'),
+    ('<meta name="csrf-token" content="{}">', '<meta name="csrf-token" content="[redacted]">'),
+    ("Password (admin): {}", "Password (admin): [redacted]"),
+    ("the password (of ann): {}, and", "the password (of ann): [redacted], and"),
+    ("password: |\n  {}\nuser: ann", "password: |\n  [redacted]\nuser: ann"),
+    (
+        "db:\n  password: >-\n    {}\n\n    more\n  user: ann",
+        "db:\n  password: >-\n    [redacted]\n  user: ann",
+    ),
+    ("- secret: |2 # x\r\n    {}\r\n- a: 1", "- secret: |2 # x\r\n    [redacted]\r\n- a: 1"),
+    ('{"password":\n      "{}"\n}', '{"password":\n      "[redacted]"\n}'),
+    ('{"password"     :     "{}"}', '{"password"     :     "[redacted]"}'),
+]
+
+
+@pytest.mark.parametrize(("text", "left"), MARKED)
+@pytest.mark.parametrize("before", ["", "Here:\n", "Here it is.\n\n"])
+def test_markup_and_line_ends_keep_no_secret_from_its_name(
+    text: str, left: str, before: str
+) -> None:
+    clean = redact(before + text.replace("{}", "hunter2x"))
+    assert clean == before + left
+    assert redact(clean) == clean
+
+
+@pytest.mark.parametrize("secret", ["hunter", "x"])
+def test_a_word_alone_on_its_line_behind_an_emphasized_name_goes(secret: str) -> None:
+    for line in ("**Password:** {}", "- **API key**: {}", "<b>Token:</b> {}", "Password (ann): {}"):
+        text = f"{line.format(secret)}\nend"
+        assert redact(text) == line.format("[redacted]") + "\nend"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Password:** must have 12 characters. **Token:** a unit of text.",
+        "- **Token**: what a model reads\n- **API key** (optional): ask your manager",
+        "- `token`: `string`\n- `password` (str): The password.\n- **Secret:** Required\n",
+        "**Passwords**\n\n- reset99 them\n\n**Token:**\n\nThe token2 is a word.",
+        "<td>Password</td><td>Role</td>\n<th>Token</th><th>Meaning9</th>",
+        '<label>Password:</label> <input name="password" type="password"> <button>Log-in</button>',
+        '<input name="user" value="ann"> <input type="password" value="">',
+        "| Password: |\n  and more2\n",
+        "password: |\nuser: ann",
+        "The secret (as ever): patience, and the key (to it): work.",
+        "*Token* counts, **secret** sauce, `password` fields and <b>cookie</b> recipes9",
+    ],
+)
+def test_markup_about_a_word_alone_hides_nothing(text: str) -> None:
+    assert redact(text) == text
+
+
 def test_tables_as_lists_and_named_values_lose_what_their_names_hide() -> None:
     table = [["email", "password"], ["a@b", "hunter"], ["c@d", None]]
     clean = [["email", "password"], ["a@b", "[redacted]"], ["c@d", None]]
@@ -388,6 +461,16 @@ def test_a_long_line_of_one_letter_takes_no_more_than_linear_work() -> None:
         'password,n\n"""a\n',
         'password,n\n""',
         "password,n\n<br>",
+        "**password:** ",
+        "password: |\n ",
+        "password:*",
+        "password (a",
+        "<b>password:</b>",
+        "<input name='password' value='",
+        '"password"  :  ',
+        "<input ",
+        "bob%40",
+        "12345678:",
     ):
         redact(unit * 20_000)
 

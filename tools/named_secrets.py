@@ -49,6 +49,9 @@ _TELLING = 4
 _TELLING_SIGN = re.compile(r"[0-9_]|[^\w.'!?…\u2019-]")
 """What a word of prose does not have."""
 
+_MARKUP = re.compile(r"[*_`~]+|\|[-+0-9]{0,2}")
+"""Emphasis, and the sign of a YAML block."""
+
 _MEASURE = re.compile(
     r"[0-9]+-?(?:bit|byte|char|digit|letter|word|day|hour|minute|second|month|stellig|zeichen)"
 )
@@ -137,9 +140,9 @@ class _Named:
         if match["open"]:
             end = _quoted_end(text, match) if self._is_one(name) else None
             quoted = end is not None and text[match.end("open") : end]
-            return end if not quoted or sign[:1] in _SIGNS or _is_telling(quoted) else None
+            return end if not quoted or sign[:1] in _SIGNS or is_telling(quoted) else None
         value, end = match["bare"], match.end("bare")
-        if value in _NO_VALUES or text[end : end + 1] == "(":
+        if is_no_value(value) or text[end : end + 1] == "(":
             return None
         if sign[:1] not in _SIGNS:
             return _said_end(sign, value, end) if self._is_one(name) else None
@@ -151,7 +154,7 @@ class _Named:
     def _is_told(self, text: str, start: int, name: str, match: re.Match[str]) -> bool:
         """Whether a value without quotes is one."""
         sign, value, end = match["sign"], match["bare"], match.end("bare")
-        telling = _is_telling(value)
+        telling = is_telling(value)
         if not self._is_one(name):
             query = sign == "=" and text[max(0, start - 1) : start] in _QUERY_SIGNS
             keyed = query or (sign == "=" and telling and any(map(str.isdigit, value)))
@@ -162,14 +165,20 @@ class _Named:
         return bool(self._fields and match["close"]) or _is_line(text, start, end)
 
 
-def _is_telling(value: str) -> bool:
+def is_no_value(value: str) -> bool:
+    """Whether a word behind a name says what belongs there, or is markup alone."""
+    return value.lower() in _NO_VALUES or _MARKUP.fullmatch(value) is not None
+
+
+def is_telling(value: str) -> bool:
+    """Whether a word looks like no word of prose."""
     return len(value) >= _TELLING and _TELLING_SIGN.search(value) is not None
 
 
 def _said_end(sign: str, value: str, end: int) -> int | None:
     """Return where a bare value ends that a flag, or `is`, stands before; None: it is none."""
     if not sign:
-        return end if _is_telling(value) and value[0] not in "$-%" else None
+        return end if is_telling(value) and value[0] not in "$-%" else None
     bare = value.rstrip(".!?:\u2026")
     is_one = len(bare) >= _TELLING and any(map(str.isdigit, bare)) and not _MEASURE.match(bare)
     return end - len(value) + len(bare) if is_one else None

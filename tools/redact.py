@@ -9,7 +9,7 @@ Whose addresses may be seen, and which tools file is in force, is known to the r
 its filter in force (`in_force`), and whoever redacts in it, tools included, goes by that. Outside
 of a run e-mail addresses stay: what was stored is redacted already.
 
-Text without any is told by linear regular expression engines: some 50 µs for 20,000 characters.
+Text without any is told by linear regular expression engines: some 0.2 ms for 20,000 characters.
 """
 
 from __future__ import annotations

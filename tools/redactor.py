@@ -11,7 +11,7 @@ from typing import Any
 
 from tools.command_secrets import COMMAND_RULE
 from tools.credential_rules import CREDENTIAL_RULES
-from tools.finder import finder
+from tools.marked_secrets import marked_rule
 from tools.named_secrets import named_rule
 from tools.own_rules import own_rule
 from tools.personal_rules import (
@@ -38,7 +38,8 @@ Own = Callable[[], Collection[str]]
 _LOOK_BACK = 64
 """Characters before a position that tell whether something may begin at it."""
 
-_CREDENTIALS_BY_NAME = (named_rule("credential"), table_rule("credential"))
+_BY_NAME = (named_rule, marked_rule, table_rule)
+_CREDENTIALS_BY_NAME = tuple(make("credential") for make in _BY_NAME)
 _SHAPES = (TOLD_RULE, COMMAND_RULE, CARD_RULE)
 
 
@@ -57,13 +58,11 @@ class Redactor:
     def __init__(self, policy: RedactionPolicy) -> None:
         self._policy = policy
         named = policy.fields
-        fields = (named_rule("field", named), table_rule("field", named)) if named else ()
+        fields = tuple(make("field", named) for make in _BY_NAME) if named else ()
         hinted = (*CREDENTIAL_RULES, *_CREDENTIALS_BY_NAME, *_SHAPES, *fields)
         own = tuple(own_rule(*pattern) for pattern in policy.patterns)
         self.rules: tuple[Rule, ...] = (*hinted, *own)
         self._hinted, self._own = hinted, own
-        # one pass over a text that is clean, as most are
-        self._may_be_any = finder("|".join(rule.hint for rule in hinted))
         allowed = "|".join(fnmatch.translate(text) for text in policy.allow)
         self._allowed = re.compile(allowed) if allowed else None
 
@@ -83,6 +82,13 @@ class Redactor:
             return text  # as most are
         hits = merged(self.hits(text, own=own))
         return replaced(text, hits, 0, len(text), found) if hits else text
+
+    def _may_be_any(self, text: str) -> bool:
+        """Whether a text may hold anything at all; most do not.
+
+        One pass a rule: all hints in one pattern have more states than their engine keeps.
+        """
+        return any(rule.may_be(text) for rule in self._hinted)
 
     def hits(self, text: str, start: int = 0, *, own: Own | None = None) -> Iterator[Hit]:
         """Yield what is to be taken out, from a position on; the hits may overlap."""
