@@ -13,6 +13,7 @@ from tests.stub_server import Recorded, Reply, call, completion, serving
 from tests.support import MODES, Mode, compiled, results
 from tests.support import run as run_graph
 from tools import ContractError, contract
+from tools.record import record_tool
 
 KEY: Any = "sk-test-key-0123456789"
 TEXT = {"type": "string"}
@@ -218,3 +219,16 @@ def test_a_server_that_refuses_branches_takes_every_request(mode: Mode) -> None:
     assert [result.text for result in results(output["messages"])] == [
         '{"kind":"card","number":"1"}'
     ]
+
+
+def test_a_records_schema_is_shown_flat_too_and_checked_by_its_branches() -> None:
+    field = {"type": "string", "description": "A text."}
+    schema = {
+        "type": "object",
+        "properties": {"a": field, "b": field},
+        "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
+    }
+    made = record_tool(schema, name="record", description="Record it.")
+    assert "anyOf" not in made.parameters
+    assert made.parameters["description"] == "Give at least one of: a; or b."
+    assert "anyOf" in made.schema

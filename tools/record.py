@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.errors import ArgumentsError, ContractError
+from tools.flat_schema import flat_schema
 from tools.left_out import Leaver
 from tools.plain import clean
 from tools.record_schema import record_schema, source_schema
@@ -130,7 +131,7 @@ def record_tool(schema: Any, *, name: str, description: str) -> RecordTool:
         name=name,
         description=shorten(one_line(told or description), _DESCRIPTION_CHARACTERS),
         schema=checked,
-        parameters=shown,
+        parameters=flat_schema(name, shown),
         strict=strict,
         _validator=compiled(name, checked, STRICT_TIMES),
         _leaver=Leaver.of(checked),
