@@ -29,7 +29,7 @@ TURNS = 40
 def without_policies() -> Iterator[None]:
     """Leave out what approval, repeats and audit do in a round."""
     with (
-        patch("graphs.checking._without_repeats", lambda _, __, found: (list(found), False)),
+        patch("graphs.checking.without_repeats", lambda _, __, found, ___: (list(found), False)),
         patch.object(Reach, "needs_yes", lambda *_: False),
         patch("graphs.audit.tool_call", lambda *_, **__: None),
         patch("graphs.audit.model_call", lambda *_, **__: None),

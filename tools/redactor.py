@@ -11,6 +11,7 @@ from typing import Any
 
 from tools.command_secrets import COMMAND_RULE
 from tools.credential_rules import CREDENTIAL_RULES
+from tools.finder import finder
 from tools.marked_secrets import marked_rule
 from tools.named_secrets import named_rule
 from tools.own_rules import own_rule
@@ -35,6 +36,8 @@ Found = MutableMapping[str, int]
 Own = Callable[[], Collection[str]]
 """Returns the e-mail addresses, in lower case, that the reader may see."""
 
+_SHORT = 500
+"""Characters of a text that is looked at by one pattern for all rules."""
 _LOOK_BACK = 64
 """Characters before a position that tell whether something may begin at it."""
 
@@ -63,6 +66,7 @@ class Redactor:
         own = tuple(own_rule(*pattern) for pattern in policy.patterns)
         self.rules: tuple[Rule, ...] = (*hinted, *own)
         self._hinted, self._own = hinted, own
+        self._hint_of_any = finder("|".join(rule.hint for rule in hinted))
         allowed = "|".join(fnmatch.translate(text) for text in policy.allow)
         self._allowed = re.compile(allowed) if allowed else None
 
@@ -86,8 +90,11 @@ class Redactor:
     def _may_be_any(self, text: str) -> bool:
         """Whether a text may hold anything at all; most do not.
 
-        One pass a rule: all hints in one pattern have more states than their engine keeps.
+        All hints in one pattern have more states than their engine keeps, which a long text of
+        many kinds makes it find anew again and again: such a text is passed over once a rule.
         """
+        if len(text) <= _SHORT:
+            return self._hint_of_any(text)
         return any(rule.may_be(text) for rule in self._hinted)
 
     def hits(self, text: str, start: int = 0, *, own: Own | None = None) -> Iterator[Hit]:
