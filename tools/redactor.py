@@ -42,7 +42,14 @@ _LOOK_BACK = 64
 """Characters before a position that tell whether something may begin at it."""
 
 _BY_NAME = (named_rule, marked_rule, table_rule)
-_CREDENTIALS_BY_NAME = tuple(make("credential") for make in _BY_NAME)
+
+
+@functools.cache
+def _credentials_by_name() -> tuple[Rule, ...]:
+    """Make the rules when they are first needed: their patterns take a while to compile."""
+    return tuple(make("credential") for make in _BY_NAME)
+
+
 _SHAPES = (TOLD_RULE, COMMAND_RULE, CARD_RULE)
 
 
@@ -62,7 +69,7 @@ class Redactor:
         self._policy = policy
         named = policy.fields
         fields = tuple(make("field", named) for make in _BY_NAME) if named else ()
-        hinted = (*CREDENTIAL_RULES, *_CREDENTIALS_BY_NAME, *_SHAPES, *fields)
+        hinted = (*CREDENTIAL_RULES, *_credentials_by_name(), *_SHAPES, *fields)
         own = tuple(own_rule(*pattern) for pattern in policy.patterns)
         self.rules: tuple[Rule, ...] = (*hinted, *own)
         self._hinted, self._own = hinted, own
